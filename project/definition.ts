@@ -1,0 +1,98 @@
+/**
+ * What a project file says, after validation and with every default filled in.
+ *
+ * Glossary: a *project* holds *targets*, which are *agents* and *workflows*. A target may have *webhooks*, found by
+ * their *slug* within the target, and one *schedule*. Everything here is plain JSON, so that the store can keep it.
+ */
+import type { JsonObject } from "./json.ts";
+
+export type TargetKind = "agent" | "workflow";
+
+export interface ProjectDefinition {
+  name: string;
+  version: string;
+  agents: TargetDefinition[];
+  workflows: TargetDefinition[];
+  schedules: ScheduleDefinition[];
+}
+
+export interface TargetDefinition {
+  kind: TargetKind;
+  /** 1 to 64 of `A-Z a-z 0-9 _ -`, first a letter or digit; unique over agents and workflows. */
+  name: string;
+  displayName: string;
+  /** Path of the module within the project, with `/`: for example `agents/triage.ts`. */
+  module: string;
+  /** Seconds per attempt; more than 0. Default 300. */
+  timeoutSeconds: number;
+  /** Null when a failed attempt is final. */
+  retry: RetryPolicy | null;
+  webhooks: WebhookDefinition[];
+}
+
+export interface RetryPolicy {
+  /** Attempts after the first. Default 3. */
+  maxRetries: number;
+  /** `exponential` has full jitter. Default `exponential`. */
+  strategy: "exponential" | "fixed";
+  /** Default 1; fractions allowed. */
+  initialDelaySeconds: number;
+  /** Default 300; fractions allowed. */
+  maxDelaySeconds: number;
+}
+
+export interface WebhookDefinition {
+  slug: string;
+  /** In the order of the file; empty when the payload is the input. */
+  fieldMapping: FieldMapping;
+  signature: SignatureDefinition | null;
+  /** Header, in lower case, that carries the sender's own delivery id. */
+  idempotency: { header: string } | null;
+  rateLimit: { requestsPerSecond: number; burst: number } | null;
+}
+
+/** Pairs instead of an object, so that no parameter name can touch a prototype. */
+export type FieldMapping = { path: string; parameter: string }[];
+
+export const signatureSchemes = [
+  "standard",
+  "github",
+  "stripe",
+  "slack",
+  "shopify",
+  "hmac",
+  "token",
+] as const;
+export type SignatureScheme = (typeof signatureSchemes)[number];
+
+export interface SignatureDefinition {
+  scheme: SignatureScheme;
+  /** One name of a secret of the organization, or two during rotation. */
+  secrets: string[];
+  /** `hmac` and `token`: header that carries the signature or token, in lower case. */
+  header: string | null;
+  /** `hmac`: hash algorithm. Default `sha256`. */
+  algorithm: "sha1" | "sha256" | "sha384" | "sha512";
+  /** `hmac`: encoding of the signature. Default `hex`. */
+  encoding: "hex" | "base64" | "base64url";
+  /** `hmac`: text before the signature, for example `sha256=`. Default empty. */
+  prefix: string;
+  /** `hmac`: header with the time in Unix seconds, in lower case; what is signed is then `<timestamp>.<body>`. */
+  timestampHeader: string | null;
+}
+
+export interface ScheduleDefinition {
+  kind: TargetKind;
+  /** Name of the target that it runs. */
+  name: string;
+  /** Five fields. */
+  cron: string;
+  /** IANA name. Default `UTC`. */
+  timezone: string;
+  enabled: boolean;
+  input: JsonObject;
+  /** What happens to a tick while the run before is still going. Default `skip`. */
+  overlap: "skip" | "queue" | "allow";
+  /** How old a missed tick may be, in seconds, to be run late. Default 0: it is recorded as missed. */
+  catchUpSeconds: number;
+}
