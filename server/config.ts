@@ -1,0 +1,139 @@
+/**
+ * What can be configured: options of `svc serve`, each also an environment variable, and the limits. A value that is
+ * not of its form stops the server with a message that names the variable, the rule and the value.
+ */
+import { resolve } from "node:path";
+
+export interface Limits {
+  /** Bytes of a webhook's body. */
+  webhookBytes: number;
+  /** Levels of nesting of a JSON payload. */
+  jsonDepth: number;
+  /** Bytes of a package, compressed. */
+  packageBytes: number;
+  /** Bytes of a package, unpacked. */
+  unpackedBytes: number;
+  /** Files in a package. */
+  packageFiles: number;
+  /** Bytes of an execution's output, as JSON. */
+  outputBytes: number;
+  /** Bytes of one log line. */
+  logLineBytes: number;
+  /** Log lines of one execution. */
+  logLines: number;
+  /** Bytes of memory of a child process. */
+  childMemoryBytes: number;
+  /** Executions that run at once, over all deployments. */
+  concurrency: number;
+  /** Executions that run at once in one child process. */
+  executionsPerChild: number;
+  /** Child processes of one deployment. */
+  childrenPerDeployment: number;
+  /** Days that a finished execution and its log are kept. */
+  retentionDays: number;
+  /** Webhooks per second, and burst, of each webhook. */
+  webhookRate: number;
+  webhookBurst: number;
+  /** Webhooks per second, and burst, of each organization. */
+  organizationRate: number;
+  organizationBurst: number;
+}
+
+export interface Config {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  dataDir: string;
+  /** The URL under which others reach the service, without a slash at its end; null: the address it listens on. */
+  publicUrl: string | null;
+  /** The first key, if the operator brings one. */
+  apiKey: string | null;
+  tls: { certFile: string; keyFile: string } | null;
+  /** Runs several organizations' code on a runtime that cannot restrict it. */
+  allowUnsandboxed: boolean;
+  limits: Limits;
+}
+
+/** Options as they come from the command line: absent ones fall back to the environment, then to the default. */
+export interface ServeOptions {
+  host?: string | undefined;
+  port?: number | undefined;
+  dataDir?: string | undefined;
+  publicUrl?: string | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Each limit's variable, default and lowest value. The README's table lists the same. */
+export const limitVariables: Record<keyof Limits, { variable: string; default: number; min: number }> = {
+  webhookBytes: { variable: "SVC_MAX_WEBHOOK_BYTES", default: 1024 ** 2, min: 1 },
+  jsonDepth: { variable: "SVC_MAX_JSON_DEPTH", default: 64, min: 1 },
+  packageBytes: { variable: "SVC_MAX_PACKAGE_BYTES", default: 50 * 1024 ** 2, min: 1024 },
+  unpackedBytes: { variable: "SVC_MAX_UNPACKED_BYTES", default: 250 * 1024 ** 2, min: 1024 },
+  packageFiles: { variable: "SVC_MAX_PACKAGE_FILES", default: 20_000, min: 1 },
+  outputBytes: { variable: "SVC_MAX_OUTPUT_BYTES", default: 4 * 1024 ** 2, min: 1 },
+  logLineBytes: { variable: "SVC_MAX_LOG_LINE_BYTES", default: 16 * 1024, min: 64 },
+  logLines: { variable: "SVC_MAX_LOG_LINES", default: 10_000, min: 1 },
+  childMemoryBytes: { variable: "SVC_CHILD_MEMORY_BYTES", default: 256 * 1024 ** 2, min: 64 * 1024 ** 2 },
+  concurrency: { variable: "SVC_CONCURRENCY", default: 256, min: 1 },
+  executionsPerChild: { variable: "SVC_EXECUTIONS_PER_CHILD", default: 32, min: 1 },
+  childrenPerDeployment: { variable: "SVC_CHILDREN_PER_DEPLOYMENT", default: 4, min: 1 },
+  retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
+  webhookRate: { variable: "SVC_WEBHOOK_RATE", default: 50, min: 1 },
+  webhookBurst: { variable: "SVC_WEBHOOK_BURST", default: 100, min: 1 },
+  organizationRate: { variable: "SVC_ORGANIZATION_RATE", default: 500, min: 1 },
+  organizationBurst: { variable: "SVC_ORGANIZATION_BURST", default: 1000, min: 1 },
+};
+
+/** @throws Error that names the option, the rule and the value. */
+export function loadConfig(options: ServeOptions, env: Environment): Config {
+  const tlsCert = options.tlsCert ?? env.SVC_TLS_CERT;
+  const tlsKey = options.tlsKey ?? env.SVC_TLS_KEY;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new Error("Cannot serve TLS: --tls-cert and --tls-key must be given together.");
+  }
+  return {
+    host: options.host ?? (env.SVC_HOST || "127.0.0.1"),
+    port: port(options.port ?? env.SVC_PORT ?? 7070),
+    dataDir: resolve(options.dataDir ?? (env.SVC_DATA_DIR || ".svc")),
+    publicUrl: publicUrl(options.publicUrl ?? env.SVC_PUBLIC_URL),
+    apiKey: env.SVC_API_KEY || null,
+    tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
+    allowUnsandboxed: env.SVC_ALLOW_UNSANDBOXED === "1",
+    limits: limits(env),
+  };
+}
+
+function limits(env: Environment): Limits {
+  const entries = Object.entries(limitVariables).map(([name, { variable, default: standard, min }]) => [
+    name,
+    wholeNumber(variable, env[variable] || standard, min),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function wholeNumber(name: string, value: string | number, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < min || number > max) {
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw new Error(`Cannot use ${name}: it must be a whole number ${range}, not '${value}'.`);
+  }
+  return number;
+}
+
+function port(value: string | number): number {
+  return wholeNumber("the port (--port, SVC_PORT)", value, 0, 65_535);
+}
+
+function publicUrl(value: string | undefined): string | null {
+  if (!value) return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
+    throw new Error(
+      `Cannot use the public URL (--public-url, SVC_PUBLIC_URL): it must be an http or https URL without query, not '${value}'.`,
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}

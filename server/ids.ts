@@ -1,0 +1,86 @@
+/**
+ * Identifiers: a prefix and 26 lower-case Crockford base32 characters (130 bits).
+ *
+ * `org_` and `key_` are random: an organization's id is part of its webhook URLs and must not be guessed. The others
+ * begin with 48 bits of Unix milliseconds and are monotonic within a process, so that their order is that of time.
+ */
+import { randomFillSync } from "node:crypto";
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const randomCharacters = 16;
+
+const entropy = new Uint8Array(4096);
+let entropyUsed = entropy.length;
+
+function randomByte(): number {
+  if (entropyUsed === entropy.length) {
+    randomFillSync(entropy);
+    entropyUsed = 0;
+  }
+  return entropy[entropyUsed++] ?? 0;
+}
+
+function randomCharacter(): string {
+  return alphabet[randomByte() & 31] ?? "0";
+}
+
+function randomText(length: number): string {
+  let text = "";
+  for (let i = 0; i < length; i++) text += randomCharacter();
+  return text;
+}
+
+export type RandomPrefix = "org" | "key";
+export type OrderedPrefix = "dep" | "exe" | "sch" | "upl" | "dlv" | "srv";
+
+/** An identifier that cannot be guessed. */
+export function randomId(prefix: RandomPrefix): string {
+  return `${prefix}_${randomText(26)}`;
+}
+
+let lastMs = -1;
+let lastTime = "";
+const lastRandom = new Uint8Array(randomCharacters);
+
+/** An identifier that sorts after all that this process made before. */
+export function orderedId(prefix: OrderedPrefix, nowMs: number = Date.now()): string {
+  if (nowMs > lastMs) {
+    lastMs = nowMs;
+    lastTime = timeText(nowMs);
+    for (let i = 0; i < randomCharacters; i++) lastRandom[i] = randomByte() & 31;
+    // Room to count up within the millisecond.
+    lastRandom[0] = (lastRandom[0] ?? 0) & 15;
+  } else {
+    increment();
+  }
+  let text = `${prefix}_${lastTime}`;
+  for (const digit of lastRandom) text += alphabet[digit];
+  return text;
+}
+
+/** Steps by a random amount in the last 25 bits, so that a neighbour's id does not give the next one away. */
+function increment(): void {
+  let carry = 1 + (randomByte() | (randomByte() << 8));
+  for (let i = randomCharacters - 1; i >= 0 && carry > 0; i--) {
+    const sum = (lastRandom[i] ?? 0) + carry;
+    lastRandom[i] = sum & 31;
+    carry = sum >> 5;
+  }
+}
+
+function timeText(ms: number): string {
+  let text = "";
+  let rest = ms;
+  for (let i = 0; i < 10; i++) {
+    text = (alphabet[rest % 32] ?? "0") + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+const form = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** Whether a text has the form of an identifier with this prefix. Says nothing of its existence. */
+export function isId(prefix: RandomPrefix | OrderedPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && form.test(text);
+}

@@ -1,0 +1,280 @@
+/**
+ * Executions: at once the record of what ran and the queue of what will. A claimed execution is held under a *lease*,
+ * a fence made of owner, attempt and losses: whoever lost the lease can no longer change the row.
+ */
+import type { TargetKind } from "../../project/definition.ts";
+import { all, first, type Program, run } from "./engine.ts";
+
+export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
+export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
+
+export interface ExecutionRow {
+  org_id: string;
+  execution_id: string;
+  status: ExecutionStatus;
+  kind: TargetKind;
+  name: string;
+  /** What started it; `trigger` to the outside, which is a reserved word of SQL. */
+  origin: Origin;
+  deployment_id: string;
+  environment: string;
+  /** JSON text. */
+  input: string;
+  /** JSON text: a list of paths. */
+  unmapped: string;
+  /** JSON text. */
+  output: string | null;
+  /** JSON text of `{name, message, stack}`. */
+  error: string | null;
+  attempt: number;
+  /** How often a worker was lost while it ran. */
+  losses: number;
+  /** 1 when it must not share a child process, because a shared one died with it. */
+  alone: number;
+  parent_execution_id: string | null;
+  parent_key: string | null;
+  depth: number;
+  cancel_requested: number;
+  due_at: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+}
+
+/** What is known when an execution is accepted. */
+export interface NewExecution {
+  org_id: string;
+  execution_id: string;
+  kind: TargetKind;
+  name: string;
+  origin: Origin;
+  deployment_id: string;
+  environment: string;
+  input: string;
+  unmapped: string;
+  parent_execution_id: string | null;
+  parent_key: string | null;
+  depth: number;
+  created_at: number;
+}
+
+/** Names the claim under which a worker acts. */
+export interface Lease {
+  org_id: string;
+  execution_id: string;
+  lease_owner: string | null;
+  attempt: number;
+  losses: number;
+}
+
+export interface ExecutionFilter {
+  environment: string;
+  status: string;
+  name: string;
+  kind: string;
+  /** Unix milliseconds; 0 for all. */
+  since: number;
+  before: string;
+  limit: number;
+}
+
+const INSERT = `INSERT INTO executions (org_id, execution_id, status, kind, name, origin, deployment_id, environment, input,
+  unmapped, parent_execution_id, parent_key, depth, due_at, created_at)
+VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)`;
+const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
+const SELECT_CHILD =
+  "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
+const SELECT_CHILDREN = "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ?";
+const SELECT_PAGE = `SELECT * FROM executions
+WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR status = ?3) AND (?4 = '' OR name = ?4)
+  AND (?5 = '' OR kind = ?5) AND created_at >= ?6 AND (?7 = '' OR execution_id < ?7)
+ORDER BY execution_id DESC LIMIT ?8`;
+/** A loose index scan: visits one entry per deployment that has something queued, however long its queue is. */
+const SELECT_DUE_DEPLOYMENTS = `WITH RECURSIVE waiting (deployment_id) AS (
+  SELECT MIN(deployment_id) FROM executions WHERE status = 'queued'
+  UNION ALL
+  SELECT (SELECT MIN(deployment_id) FROM executions WHERE status = 'queued' AND deployment_id > waiting.deployment_id)
+  FROM waiting WHERE waiting.deployment_id IS NOT NULL
+)
+SELECT waiting.deployment_id,
+  (SELECT MIN(due_at) FROM executions WHERE status = 'queued' AND deployment_id = waiting.deployment_id) AS due_at
+FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
+const CLAIM = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2, started_at = ?3
+WHERE (org_id, execution_id) IN (
+  SELECT org_id, execution_id FROM executions
+  WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
+RETURNING *`;
+const HELD = "org_id = ? AND execution_id = ? AND status = 'running' AND lease_owner = ? AND attempt = ? AND losses = ?";
+const FINISH = `UPDATE executions SET status = ?, output = ?, error = ?, finished_at = ?, lease_owner = NULL,
+  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
+const RETRY = `UPDATE executions SET status = 'queued', attempt = attempt + 1, error = ?, due_at = ?, lease_owner = NULL,
+  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
+const LOSE = `UPDATE executions SET status = 'queued', losses = losses + 1, alone = ?, due_at = ?, lease_owner = NULL,
+  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
+const EXTEND = "UPDATE executions SET lease_until = ? WHERE status = 'running' AND lease_owner = ?";
+const SELECT_EXPIRED = "SELECT * FROM executions WHERE status = 'running' AND lease_until <= ? LIMIT ?";
+const SELECT_ORPHANED = "SELECT * FROM executions WHERE status = 'running' AND lease_owner <> ? LIMIT ?";
+const CANCEL_QUEUED = `UPDATE executions SET status = 'cancelled', cancel_requested = 1, finished_at = ?
+WHERE org_id = ? AND execution_id = ? AND status = 'queued' RETURNING execution_id`;
+const REQUEST_CANCEL = `UPDATE executions SET cancel_requested = 1
+WHERE org_id = ? AND execution_id = ? AND status = 'running' RETURNING execution_id`;
+const INSERT_ATTEMPT = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
+VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const SELECT_ATTEMPTS = "SELECT * FROM attempts WHERE org_id = ? AND execution_id = ? ORDER BY attempt";
+const COUNT_BY_STATUS = `SELECT status, COUNT(*) AS count FROM executions
+WHERE org_id = ? AND created_at >= ? GROUP BY status`;
+
+export interface AttemptRow {
+  attempt: number;
+  started_at: number | null;
+  finished_at: number;
+  error: string;
+  retry_at: number | null;
+}
+
+export function* insertExecution(row: NewExecution): Program<void> {
+  yield* run(
+    INSERT,
+    row.org_id,
+    row.execution_id,
+    row.kind,
+    row.name,
+    row.origin,
+    row.deployment_id,
+    row.environment,
+    row.input,
+    row.unmapped,
+    row.parent_execution_id,
+    row.parent_key,
+    row.depth,
+    row.created_at,
+  );
+}
+
+export function* getExecution(orgId: string, executionId: string): Program<ExecutionRow | undefined> {
+  return yield* first<ExecutionRow>(SELECT, orgId, executionId);
+}
+
+export function* getChild(orgId: string, parentId: string, key: string): Program<ExecutionRow | undefined> {
+  return yield* first<ExecutionRow>(SELECT_CHILD, orgId, parentId, key);
+}
+
+export function* listChildren(orgId: string, parentId: string): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_CHILDREN, orgId, parentId);
+}
+
+export function* listExecutions(orgId: string, filter: ExecutionFilter): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(
+    SELECT_PAGE,
+    orgId,
+    filter.environment,
+    filter.status,
+    filter.name,
+    filter.kind,
+    filter.since,
+    filter.before,
+    filter.limit,
+  );
+}
+
+/** Every deployment with something queued, and when the first of it is due. */
+export function* listWaiting(): Program<{ deployment_id: string; due_at: number }[]> {
+  return yield* all<{ deployment_id: string; due_at: number }>(SELECT_DUE_DEPLOYMENTS);
+}
+
+/** Takes up to `limit` due executions of a deployment under a lease. */
+export function* claimExecutions(
+  deploymentId: string,
+  limit: number,
+  owner: string,
+  leaseUntilMs: number,
+  nowMs: number,
+): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(CLAIM, owner, leaseUntilMs, nowMs, deploymentId, limit);
+}
+
+function held(lease: Lease): [string, string, string | null, number, number] {
+  return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
+}
+
+/** Ends an execution. False when the lease is no longer held: the result is late and discarded. */
+export function* finishExecution(
+  lease: Lease,
+  status: "succeeded" | "failed" | "cancelled",
+  output: string | null,
+  error: string | null,
+  nowMs: number,
+): Program<boolean> {
+  return (yield* first(FINISH, status, output, error, nowMs, ...held(lease))) !== undefined;
+}
+
+/** Puts a failed attempt back into the queue and keeps its error. False when the lease is no longer held. */
+export function* retryExecution(
+  lease: Lease & { started_at: number | null },
+  error: string,
+  dueAtMs: number,
+  nowMs: number,
+): Program<boolean> {
+  if ((yield* first(RETRY, error, dueAtMs, ...held(lease))) === undefined) return false;
+  yield* insertAttempt(lease, error, nowMs, dueAtMs);
+  return true;
+}
+
+/** Keeps what became of an attempt; `retryAtMs` is null for the last one. */
+export function* insertAttempt(
+  lease: Lease & { started_at: number | null },
+  error: string,
+  nowMs: number,
+  retryAtMs: number | null,
+): Program<void> {
+  yield* run(
+    INSERT_ATTEMPT,
+    lease.org_id,
+    lease.execution_id,
+    lease.attempt,
+    lease.started_at,
+    nowMs,
+    error,
+    retryAtMs,
+  );
+}
+
+/** Puts an execution back whose worker was lost. That is not an attempt of the agent's. */
+export function* loseExecution(lease: Lease, alone: boolean, dueAtMs: number): Program<boolean> {
+  return (yield* first(LOSE, alone ? 1 : 0, dueAtMs, ...held(lease))) !== undefined;
+}
+
+export function* extendLeases(owner: string, untilMs: number): Program<void> {
+  yield* run(EXTEND, untilMs, owner);
+}
+
+/** Running executions whose lease ran out. */
+export function* listExpired(nowMs: number, limit: number): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_EXPIRED, nowMs, limit);
+}
+
+/** Running executions of any owner but this one. */
+export function* listOrphaned(owner: string, limit: number): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_ORPHANED, owner, limit);
+}
+
+/** Cancels what waits at once and asks for the end of what runs; `null` when it has ended before. */
+export function* cancelExecution(
+  orgId: string,
+  executionId: string,
+  nowMs: number,
+): Program<"cancelled" | "requested" | null> {
+  if ((yield* first(CANCEL_QUEUED, nowMs, orgId, executionId)) !== undefined) return "cancelled";
+  if ((yield* first(REQUEST_CANCEL, orgId, executionId)) !== undefined) return "requested";
+  return null;
+}
+
+export function* listAttempts(orgId: string, executionId: string): Program<AttemptRow[]> {
+  return yield* all<AttemptRow>(SELECT_ATTEMPTS, orgId, executionId);
+}
+
+export function* countByStatus(orgId: string, sinceMs: number): Program<{ status: string; count: number }[]> {
+  return yield* all<{ status: string; count: number }>(COUNT_BY_STATUS, orgId, sinceMs);
+}

@@ -1,0 +1,97 @@
+/** The log of an organization: what users' code prints, and what the service did with it. */
+import { all, first, type Program, run } from "./engine.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type LogSource = "console" | "execution" | "webhook" | "deployment";
+
+export interface NewLog {
+  org_id: string;
+  at: number;
+  level: LogLevel;
+  source: LogSource;
+  message: string;
+  execution_id: string | null;
+  deployment_id: string | null;
+  name: string | null;
+  environment: string | null;
+}
+
+export interface LogRow extends NewLog {
+  seq: number;
+}
+
+export interface LogFilter {
+  name: string;
+  executionId: string;
+  environment: string;
+}
+
+const INSERT = `INSERT INTO logs (org_id, at, level, source, message, execution_id, deployment_id, name, environment)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const MATCHES = "(?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4)";
+const SELECT_LAST = `SELECT * FROM logs WHERE org_id = ?1 AND ${MATCHES} ORDER BY seq DESC LIMIT ?2`;
+const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?5 AND ${MATCHES}
+ORDER BY seq DESC LIMIT ?2`;
+const SELECT_AFTER = `SELECT * FROM logs WHERE org_id = ?1 AND seq > ?5 AND ${MATCHES} ORDER BY seq LIMIT ?2`;
+const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND seq > ?5 AND ${MATCHES}
+ORDER BY seq LIMIT ?2`;
+const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs";
+
+export function* insertLogs(rows: readonly NewLog[]): Program<void> {
+  for (const row of rows) {
+    yield* run(
+      INSERT,
+      row.org_id,
+      row.at,
+      row.level,
+      row.source,
+      row.message,
+      row.execution_id,
+      row.deployment_id,
+      row.name,
+      row.environment,
+    );
+  }
+}
+
+/** The last lines that match, oldest first. */
+export function* lastLogs(orgId: string, filter: LogFilter, limit: number): Program<LogRow[]> {
+  const rows =
+    filter.executionId === ""
+      ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment)
+      : yield* all<LogRow>(
+          SELECT_LAST_OF_EXECUTION,
+          orgId,
+          limit,
+          filter.name,
+          filter.environment,
+          filter.executionId,
+        );
+  return rows.reverse();
+}
+
+/** The first lines after a cursor that match, oldest first. */
+export function* logsAfter(
+  orgId: string,
+  filter: LogFilter,
+  after: number,
+  limit: number,
+): Program<LogRow[]> {
+  if (filter.executionId === "") {
+    return yield* all<LogRow>(SELECT_AFTER, orgId, limit, filter.name, filter.environment, after);
+  }
+  return yield* all<LogRow>(
+    SELECT_AFTER_OF_EXECUTION,
+    orgId,
+    limit,
+    filter.name,
+    filter.environment,
+    after,
+    filter.executionId,
+  );
+}
+
+/** The cursor of the newest line of all. */
+export function* endOfLogs(): Program<number> {
+  return (yield* first<{ seq: number }>(SELECT_END))?.seq ?? 0;
+}

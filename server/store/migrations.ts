@@ -1,0 +1,218 @@
+/**
+ * The schema, as a list of steps that is only ever appended to. Times are Unix milliseconds, JSON is text.
+ * Every key begins with the organization, so that a distributed engine can shard by it; the exceptions are the key table,
+ * which is how an organization is found, and the queue's index, which is one per shard anyway.
+ */
+import type { Row, SqlValue } from "./engine.ts";
+
+export const migrations: readonly string[] = [
+  `
+CREATE TABLE organizations (
+  org_id     TEXT PRIMARY KEY,
+  name       TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+
+CREATE TABLE api_keys (
+  key_id       TEXT PRIMARY KEY,
+  org_id       TEXT NOT NULL REFERENCES organizations,
+  name         TEXT NOT NULL,
+  secret_hash  TEXT NOT NULL,
+  scope        TEXT NOT NULL,
+  created_at   BIGINT NOT NULL,
+  last_used_at BIGINT,
+  expires_at   BIGINT,
+  revoked_at   BIGINT
+);
+CREATE INDEX api_keys_of_organization ON api_keys (org_id, created_at);
+
+CREATE TABLE objects (
+  org_id     TEXT NOT NULL,
+  digest     TEXT NOT NULL,
+  size_bytes BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (org_id, digest)
+);
+
+CREATE TABLE uploads (
+  org_id     TEXT NOT NULL,
+  upload_id  TEXT NOT NULL,
+  digest     TEXT NOT NULL,
+  size_bytes BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  PRIMARY KEY (org_id, upload_id)
+);
+
+CREATE TABLE deployments (
+  org_id          TEXT NOT NULL,
+  deployment_id   TEXT NOT NULL,
+  project         TEXT NOT NULL,
+  version         TEXT NOT NULL,
+  environment     TEXT NOT NULL,
+  status          TEXT NOT NULL,
+  digest          TEXT NOT NULL,
+  size_bytes      BIGINT NOT NULL,
+  file_count      BIGINT NOT NULL,
+  definition      TEXT NOT NULL,
+  files           TEXT NOT NULL,
+  created_by      TEXT NOT NULL,
+  created_by_name TEXT NOT NULL,
+  created_at      BIGINT NOT NULL,
+  activated_at    BIGINT,
+  error           TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (org_id, deployment_id)
+);
+CREATE UNIQUE INDEX one_active_deployment ON deployments (org_id, environment, project) WHERE status = 'active';
+
+CREATE TABLE deployment_events (
+  org_id        TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  at            BIGINT NOT NULL,
+  event         TEXT NOT NULL,
+  key_id        TEXT,
+  key_name      TEXT
+);
+CREATE INDEX deployment_events_of ON deployment_events (org_id, deployment_id, at);
+
+CREATE TABLE targets (
+  org_id        TEXT NOT NULL,
+  environment   TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  project       TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  definition    TEXT NOT NULL,
+  PRIMARY KEY (org_id, environment, name)
+);
+
+CREATE TABLE webhooks (
+  org_id        TEXT NOT NULL,
+  environment   TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  slug          TEXT NOT NULL,
+  position      BIGINT NOT NULL,
+  project       TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  definition    TEXT NOT NULL,
+  gone          BIGINT NOT NULL DEFAULT 0,
+  PRIMARY KEY (org_id, environment, kind, name, slug)
+);
+
+CREATE TABLE schedules (
+  org_id           TEXT NOT NULL,
+  schedule_id      TEXT NOT NULL,
+  environment      TEXT NOT NULL,
+  kind             TEXT NOT NULL,
+  name             TEXT NOT NULL,
+  project          TEXT NOT NULL,
+  deployment_id    TEXT,
+  definition       TEXT NOT NULL,
+  paused           BIGINT NOT NULL DEFAULT 0,
+  next_due_at      BIGINT,
+  PRIMARY KEY (org_id, schedule_id)
+);
+CREATE UNIQUE INDEX one_schedule_of_target ON schedules (org_id, environment, name);
+CREATE INDEX due_schedules ON schedules (next_due_at) WHERE next_due_at IS NOT NULL;
+
+CREATE TABLE ticks (
+  org_id       TEXT NOT NULL,
+  schedule_id  TEXT NOT NULL,
+  due_at       BIGINT NOT NULL,
+  outcome      TEXT NOT NULL,
+  reason       TEXT NOT NULL,
+  execution_id TEXT,
+  decided_at   BIGINT NOT NULL,
+  PRIMARY KEY (org_id, schedule_id, due_at)
+);
+
+CREATE TABLE executions (
+  org_id              TEXT NOT NULL,
+  execution_id        TEXT NOT NULL,
+  status              TEXT NOT NULL,
+  kind                TEXT NOT NULL,
+  name                TEXT NOT NULL,
+  origin              TEXT NOT NULL,
+  deployment_id       TEXT NOT NULL,
+  environment         TEXT NOT NULL,
+  input               TEXT NOT NULL,
+  unmapped            TEXT NOT NULL DEFAULT '[]',
+  output              TEXT,
+  error               TEXT,
+  attempt             BIGINT NOT NULL DEFAULT 1,
+  losses              BIGINT NOT NULL DEFAULT 0,
+  alone               BIGINT NOT NULL DEFAULT 0,
+  parent_execution_id TEXT,
+  parent_key          TEXT,
+  depth               BIGINT NOT NULL DEFAULT 0,
+  cancel_requested    BIGINT NOT NULL DEFAULT 0,
+  due_at              BIGINT NOT NULL,
+  lease_owner         TEXT,
+  lease_until         BIGINT,
+  created_at          BIGINT NOT NULL,
+  started_at          BIGINT,
+  finished_at         BIGINT,
+  PRIMARY KEY (org_id, execution_id)
+);
+CREATE INDEX queued_executions ON executions (deployment_id, due_at) WHERE status = 'queued';
+CREATE INDEX leased_executions ON executions (lease_until) WHERE status = 'running';
+CREATE UNIQUE INDEX one_child_of_key ON executions (org_id, parent_execution_id, parent_key)
+  WHERE parent_execution_id IS NOT NULL;
+
+CREATE TABLE attempts (
+  org_id       TEXT NOT NULL,
+  execution_id TEXT NOT NULL,
+  attempt      BIGINT NOT NULL,
+  started_at   BIGINT,
+  finished_at  BIGINT NOT NULL,
+  error        TEXT NOT NULL,
+  retry_at     BIGINT,
+  PRIMARY KEY (org_id, execution_id, attempt)
+);
+
+CREATE TABLE logs (
+  seq           INTEGER PRIMARY KEY,
+  org_id        TEXT NOT NULL,
+  at            BIGINT NOT NULL,
+  level         TEXT NOT NULL,
+  source        TEXT NOT NULL,
+  message       TEXT NOT NULL,
+  execution_id  TEXT,
+  deployment_id TEXT,
+  name          TEXT,
+  environment   TEXT
+);
+CREATE INDEX logs_of_organization ON logs (org_id, seq);
+CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE execution_id IS NOT NULL;
+`,
+];
+
+interface MigrationTarget {
+  exec(sql: string): void;
+  all(sql: string, ...params: SqlValue[]): Row[];
+}
+
+/** Brings a database to the newest schema; each step is one transaction. */
+export function migrate(db: MigrationTarget): void {
+  db.exec("CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL)");
+  for (const [index, step] of migrations.entries()) {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const done = Number(db.all("SELECT COALESCE(MAX(version), 0) AS version FROM migrations")[0]?.version);
+      if (done > migrations.length) {
+        throw new Error(
+          `Cannot open the store: it has schema version ${done}, this program knows ${migrations.length}; use a newer svc.`,
+        );
+      }
+      if (done <= index) {
+        db.exec(step);
+        db.all("INSERT INTO migrations VALUES (?, ?)", index + 1, Date.now());
+      }
+      db.exec("COMMIT");
+    } catch (error) {
+      db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}

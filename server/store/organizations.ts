@@ -1,0 +1,78 @@
+/** Organizations and their API keys. */
+import { all, first, type Program, run } from "./engine.ts";
+
+export interface OrganizationRow {
+  org_id: string;
+  name: string;
+  created_at: number;
+}
+
+export interface KeyRow {
+  key_id: string;
+  org_id: string;
+  name: string;
+  /** SHA-256 of the secret, lower-case hex. */
+  secret_hash: string;
+  scope: string;
+  created_at: number;
+  last_used_at: number | null;
+  expires_at: number | null;
+  revoked_at: number | null;
+}
+
+const INSERT_ORGANIZATION = "INSERT INTO organizations (org_id, name, created_at) VALUES (?, ?, ?)";
+const SELECT_ORGANIZATION = "SELECT * FROM organizations WHERE org_id = ?";
+const SELECT_ORGANIZATIONS = "SELECT * FROM organizations ORDER BY created_at, org_id";
+const COUNT_ORGANIZATIONS = "SELECT COUNT(*) AS count FROM organizations";
+const INSERT_KEY = `INSERT INTO api_keys (key_id, org_id, name, secret_hash, scope, created_at, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const SELECT_KEY = "SELECT * FROM api_keys WHERE key_id = ?";
+const SELECT_KEYS = "SELECT * FROM api_keys WHERE org_id = ? ORDER BY created_at DESC, key_id DESC";
+const REVOKE_KEY = `UPDATE api_keys SET revoked_at = ? WHERE org_id = ? AND key_id = ? AND revoked_at IS NULL
+RETURNING *`;
+const TOUCH_KEY = "UPDATE api_keys SET last_used_at = ? WHERE key_id = ?";
+
+export function* insertOrganization(row: OrganizationRow): Program<void> {
+  yield* run(INSERT_ORGANIZATION, row.org_id, row.name, row.created_at);
+}
+
+export function* getOrganization(orgId: string): Program<OrganizationRow | undefined> {
+  return yield* first<OrganizationRow>(SELECT_ORGANIZATION, orgId);
+}
+
+export function* listOrganizations(): Program<OrganizationRow[]> {
+  return yield* all<OrganizationRow>(SELECT_ORGANIZATIONS);
+}
+
+export function* countOrganizations(): Program<number> {
+  return (yield* first<{ count: number }>(COUNT_ORGANIZATIONS))?.count ?? 0;
+}
+
+export function* insertKey(row: Omit<KeyRow, "last_used_at" | "revoked_at">): Program<void> {
+  yield* run(
+    INSERT_KEY,
+    row.key_id,
+    row.org_id,
+    row.name,
+    row.secret_hash,
+    row.scope,
+    row.created_at,
+    row.expires_at,
+  );
+}
+
+export function* getKey(keyId: string): Program<KeyRow | undefined> {
+  return yield* first<KeyRow>(SELECT_KEY, keyId);
+}
+
+export function* listKeys(orgId: string): Program<KeyRow[]> {
+  return yield* all<KeyRow>(SELECT_KEYS, orgId);
+}
+
+export function* revokeKey(orgId: string, keyId: string, nowMs: number): Program<KeyRow | undefined> {
+  return yield* first<KeyRow>(REVOKE_KEY, nowMs, orgId, keyId);
+}
+
+export function* touchKey(keyId: string, nowMs: number): Program<void> {
+  yield* run(TOUCH_KEY, nowMs, keyId);
+}

