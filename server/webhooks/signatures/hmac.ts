@@ -1,0 +1,47 @@
+/**
+ * `hmac`: a header of the project's choice carries the HMAC of the body or, with a timestamp header, of
+ * `<timestamp>.<body>`. Hex may be in either letter case, base64 with or without its padding.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { SignatureDefinition } from "../../../project/definition.ts";
+import { someHmacMatches } from "./digest.ts";
+import { header, refuseTime } from "./request.ts";
+import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
+
+const digestBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
+
+export function verify({ definition, secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+  const { header: name, prefix, timestampHeader, algorithm, encoding } = definition;
+  if (name === null) return refused("unusable", "The webhook's signature names no header.");
+  const signature = header(headers, name);
+  if (signature === null) return missing(name);
+  if (!signature.startsWith(prefix)) return malformed(name, "a signature after its prefix");
+  const candidate = canonical(signature.slice(prefix.length), definition);
+  if (candidate === null) return malformed(name, `a signature as ${encoding}`);
+  let before = "";
+  if (timestampHeader !== null) {
+    const seconds = header(headers, timestampHeader);
+    const untimely = refuseTime(seconds, timestampHeader, nowSeconds);
+    if (untimely !== null) return untimely;
+    before = `${seconds}.`;
+  }
+  return someHmacMatches({ algorithm, encoding, keys: secrets, before, body }, [candidate])
+    ? accepted
+    : mismatch;
+}
+
+/** Of its own accord this scheme has none; the webhook's `idempotency` may name a header. */
+export function delivery(_headers: IncomingHttpHeaders): Delivery {
+  return { deliveryId: null, challenge: null };
+}
+
+/** The text as `node:crypto` would write it: lower-case hex, padded base64, unpadded base64url. */
+function canonical(text: string, { algorithm, encoding }: SignatureDefinition): string | null {
+  const size = digestBytes[algorithm];
+  if (encoding === "hex")
+    return /^[0-9a-fA-F]+$/.test(text) && text.length === size * 2 ? text.toLowerCase() : null;
+  const bare = text.replace(/={1,2}$/, "");
+  if (bare.length !== Math.ceil((size * 4) / 3)) return null;
+  return encoding === "base64" ? bare.padEnd(Math.ceil(size / 3) * 4, "=") : bare;
+}

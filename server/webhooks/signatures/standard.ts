@@ -1,0 +1,76 @@
+/**
+ * Standard Webhooks 1.0.0: `webhook-signature` lists signatures of `<webhook-id>.<webhook-timestamp>.<body>`, separated
+ * by spaces. `v1` is HMAC-SHA256, its secret `whsec_` and base64; `v1a` is Ed25519, its secret, here the sender's public
+ * key, `whpk_` and base64.
+ */
+import { createPublicKey, verify as verifyEd25519 } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { someHmacMatches } from "./digest.ts";
+import { deliveryOf, header, refuseTime } from "./request.ts";
+import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
+
+/** More signatures than this are refused: each `v1a` costs 0.1 ms, and a rotation needs two. */
+const maxSignatures = 8;
+
+export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+  const id = header(headers, "webhook-id");
+  const timestamp = header(headers, "webhook-timestamp");
+  const signature = header(headers, "webhook-signature");
+  if (signature === null) return missing("webhook-signature");
+  if (id === null) return missing("webhook-id");
+  // The specification forbids the full stop: with it, one signed text could be cut into another id and body.
+  if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) {
+    return malformed("webhook-id", "visible ASCII without full stops");
+  }
+  const untimely = refuseTime(timestamp, "webhook-timestamp", nowSeconds);
+  if (untimely !== null) return untimely;
+  const candidates = signature.split(" ", maxSignatures + 1);
+  if (candidates.length > maxSignatures) {
+    return malformed("webhook-signature", `at most ${maxSignatures} signatures`);
+  }
+  const keys = secrets.filter((secret) => !secret.startsWith("whpk_")).map(symmetricKey);
+  const publicKeys = secrets
+    .filter((secret) => secret.startsWith("whpk_"))
+    .map((secret) => bytes(secret.slice(5)));
+  if (![...keys, ...publicKeys].some((key) => key.length > 0)) {
+    return refused("unusable", "The webhook's secret must be base64 after 'whsec_' or 'whpk_'.");
+  }
+  const before = `${id}.${timestamp}.`;
+  const symmetric = { algorithm: "sha256", encoding: "base64", keys, before, body } as const;
+  if (someHmacMatches(symmetric, of("v1,", candidates))) return accepted;
+  const signed = () => Buffer.concat([Buffer.from(before), body]);
+  return someEd25519Matches(publicKeys, signed, of("v1a,", candidates)) ? accepted : mismatch;
+}
+
+export function delivery(headers: IncomingHttpHeaders): Delivery {
+  return deliveryOf(header(headers, "webhook-id"));
+}
+
+function of(version: string, candidates: string[]): string[] {
+  return candidates.filter((each) => each.startsWith(version)).map((each) => each.slice(version.length));
+}
+
+function symmetricKey(secret: string): Uint8Array {
+  return bytes(secret.startsWith("whsec_") ? secret.slice(6) : secret);
+}
+
+/** Base64, padded or not, to bytes; none when it is something else. */
+function bytes(base64: string): Uint8Array {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(base64) ? Buffer.from(base64, "base64") : new Uint8Array();
+}
+
+function someEd25519Matches(keys: Uint8Array[], signed: () => Uint8Array, candidates: string[]): boolean {
+  if (keys.length === 0 || candidates.length === 0) return false;
+  const message = signed();
+  const signatures = candidates
+    .map((text) => ({ text, raw: Buffer.from(text, "base64") }))
+    .filter(({ text, raw }) => raw.length === 64 && raw.toString("base64") === text);
+  for (const raw of keys) {
+    if (raw.length !== 32) continue;
+    const x = Buffer.from(raw).toString("base64url");
+    const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
+    if (signatures.some((signature) => verifyEd25519(null, message, key, signature.raw))) return true;
+  }
+  return false;
+}
