@@ -1,0 +1,112 @@
+/** The five fields of a cron expression, in their order, as POSIX `crontab` and Vixie's crontab(5) define them. */
+export interface Field {
+  /** As messages call it. */
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+  /** Names in lower case; the first stands for `min`. */
+  readonly names: readonly string[];
+}
+
+export const minuteField: Field = { label: "minute", min: 0, max: 59, names: [] };
+export const hourField: Field = { label: "hour", min: 0, max: 23, names: [] };
+export const dayField: Field = { label: "day-of-month", min: 1, max: 31, names: [] };
+export const monthField: Field = {
+  label: "month",
+  min: 1,
+  max: 12,
+  names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+};
+/** 0 and 7 are both Sunday. */
+export const weekdayField: Field = {
+  label: "day-of-week",
+  min: 0,
+  max: 7,
+  names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
+};
+
+/**
+ * Reads one field: a list of `*`, values and ranges, where `*` and ranges may have a step.
+ *
+ * @returns its values in ascending order, each once, 0 to 6 for the day of the week
+ * @throws Error with the reason alone: what the field must be and what it is
+ */
+export function parseField(field: Field, text: string): number[] {
+  const values = new Set<number>();
+  for (const item of text.split(",")) {
+    for (const value of parseItem(field, item)) {
+      values.add(field === weekdayField ? value % 7 : value);
+    }
+  }
+  return [...values].sort((a, b) => a - b);
+}
+
+const itemPattern = /^(?:(\*)|([0-9]+|[a-z]+)(?:-([0-9]+|[a-z]+))?)(?:\/([0-9]+))?$/i;
+
+function parseItem(field: Field, item: string): number[] {
+  const match = itemPattern.exec(item);
+  if (match === null) {
+    throw new Error(`${allowed(field)}${hintFor(item)}, not ${JSON.stringify(item)}`);
+  }
+  const [, star, fromText, toText, stepText] = match;
+  const from = star === undefined ? parseValue(field, fromText ?? "") : field.min;
+  let to = from;
+  if (star !== undefined) {
+    to = field.max;
+  } else if (toText !== undefined) {
+    to = parseValue(field, toText);
+  } else if (stepText !== undefined) {
+    throw new Error(
+      `a step in the ${field.label} field must follow "*" or a range, as in "${from}-${field.max}/${stepText}", not "${item}"`,
+    );
+  }
+  if (from > to) {
+    const [low, high] = [field.min, field === weekdayField ? 6 : field.max];
+    throw new Error(
+      `a range in the ${field.label} field must not end before it begins: write "${span(from, high)},${span(low, to % (high + 1))}" instead of "${item}"`,
+    );
+  }
+  const step = stepText === undefined ? 1 : parseStep(field, stepText, item);
+  const values = [];
+  for (let value = from; value <= to; value += step) {
+    values.push(value);
+  }
+  return values;
+}
+
+function parseValue(field: Field, text: string): number {
+  const value = /^[0-9]/.test(text)
+    ? Number(text)
+    : field.names.indexOf(text.toLowerCase()) +
+      (field.names.includes(text.toLowerCase()) ? field.min : Number.NaN);
+  if (!(value >= field.min && value <= field.max)) {
+    throw new Error(`${allowed(field)}${hintFor(text)}, not ${JSON.stringify(text)}`);
+  }
+  return value;
+}
+
+/** A step beyond the number of values would select the first alone, which nobody means who writes a step of 90 minutes. */
+function parseStep(field: Field, text: string, item: string): number {
+  const step = Number(text);
+  const most = field === weekdayField ? 7 : field.max - field.min + 1;
+  if (!(step >= 1 && step <= most)) {
+    throw new Error(`a step in the ${field.label} field must be 1 to ${most}, not ${text} as in "${item}"`);
+  }
+  return step;
+}
+
+function allowed(field: Field): string {
+  const names = field.names.length === 0 ? "" : ` or ${field.names[0]} to ${field.names.at(-1)}`;
+  return `the ${field.label} field takes ${field.min} to ${field.max}${names}, "*", lists, ranges and steps`;
+}
+
+function hintFor(text: string): string {
+  if (text.includes("?")) {
+    return ' (write "*" instead of "?")';
+  }
+  return /[LW#]/i.test(text) && !/^[a-z]{3}$/i.test(text) ? ' ("L", "W" and "#" are not part of cron)' : "";
+}
+
+function span(from: number, to: number): string {
+  return from === to ? String(from) : `${from}-${to}`;
+}
