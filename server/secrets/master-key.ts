@@ -1,0 +1,91 @@
+/**
+ * The master key, under which the organizations' secrets are kept: 32 bytes, from `SVC_MASTER_KEY` or from a file of the
+ * data folder that is made when it is first needed.
+ */
+import { createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+export interface MasterKey {
+  /** 8 hex digits that tell keys apart and say nothing about them; kept beside what a key sealed. */
+  id: string;
+  key: KeyObject;
+}
+
+const keyBytes = 32;
+const fileName = "master.key";
+
+/**
+ * Reads the key from the variable or, without one, from `master.key` in the data folder, which must exist. Of several
+ * servers that start at once on an empty folder one makes the file and all read the same key.
+ *
+ * @throws Error that says what is wrong with the variable or the file
+ */
+export function loadMasterKey(variable: string | undefined, dataDir: string): MasterKey {
+  if (variable) return masterKey(decode(variable, "SVC_MASTER_KEY"));
+  const path = join(dataDir, fileName);
+  return readKeyFile(path) ?? createKeyFile(path);
+}
+
+/** @param key - 32 bytes */
+export function masterKey(key: Uint8Array): MasterKey {
+  const id = createHash("sha256").update("svc master key id\0").update(key).digest("hex").slice(0, 8);
+  return { id, key: createSecretKey(key) };
+}
+
+function decode(text: string, source: string): Uint8Array {
+  const value = text.trim();
+  const hex = /^[0-9a-f]{64}$/i.test(value);
+  const key = Buffer.from(value, hex ? "hex" : "base64");
+  if (hex || (key.length === keyBytes && /^[A-Za-z0-9+/_-]{43}=?$/.test(value))) return key;
+  throw new Error(
+    `Cannot use ${source}: it must be ${keyBytes} bytes as 64 hex digits or 44 characters of base64, and has ${value.length} characters.`,
+  );
+}
+
+function readKeyFile(path: string): MasterKey | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return null;
+    throw error;
+  }
+  if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
+    throw new Error(`Cannot use ${path}: only its owner may have access to it (chmod 600).`);
+  }
+  return masterKey(decode(text, path));
+}
+
+/** The file appears under its name whole and on disk, or not at all: a link never replaces another server's file. */
+function createKeyFile(path: string): MasterKey {
+  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  const key = randomBytes(keyBytes);
+  const file = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(file, `${key.toString("base64")}\n`);
+    fsyncSync(file);
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isCode(error, "EEXIST")) throw error;
+  } finally {
+    closeSync(file);
+    rmSync(draft, { force: true });
+  }
+  syncFolder(path);
+  const made = readKeyFile(path);
+  if (made === null) throw new Error(`Cannot use ${path}: it was removed while the server started.`);
+  return made;
+}
+
+/** So that the new name outlives a power cut. Windows cannot open a folder, and does not need to. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(path), "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

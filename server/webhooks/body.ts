@@ -1,0 +1,113 @@
+/** Reads a request's body whole, within a limit of bytes and of time. */
+import type { IncomingMessage } from "node:http";
+
+export interface BodyLimits {
+  /** The most bytes that the body may have. */
+  maxBytes: number;
+  /** How long the body may take to arrive, from the call on. */
+  timeoutMs: number;
+}
+
+/** Why a body was not read: over the size limit, encoded, too slow, or its connection failed before its end. */
+export type BodyRefusal = "too_large" | "encoded" | "timeout" | "aborted";
+
+/**
+ * The body, which may be a view into a larger buffer; or why there is none, in one sentence for the sender. After a
+ * refusal the rest of the body is still on its way: the answer should close the connection.
+ */
+export type BodyResult = { ok: true; body: Uint8Array } | { ok: false; code: BodyRefusal; message: string };
+
+/**
+ * Reads the body. Never rejects, leaves no listener and no timer behind, and reads nothing when the length alone
+ * decides. A content coding other than `identity` is refused: what is signed is what was sent, no sender of webhooks
+ * compresses, and what expands is a way to get past the limit.
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<BodyResult> {
+  const early = refuseEarly(request, limits);
+  if (early !== null) return Promise.resolve(early);
+  return new Promise((resolve) => {
+    let chunks: Uint8Array[] | null = null;
+    let first: Uint8Array | null = null;
+    let size = 0;
+    const timer = setTimeout(() => {
+      finish(refusal("timeout", `The body took longer than ${limits.timeoutMs} ms to arrive.`));
+    }, limits.timeoutMs);
+
+    function finish(result: BodyResult): void {
+      clearTimeout(timer);
+      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+      if (!result.ok) {
+        // An error that comes later concerns nobody, and must not end the process.
+        request.on("error", ignore).pause();
+      }
+      resolve(result);
+    }
+
+    function onData(chunk: Uint8Array): void {
+      size += chunk.length;
+      if (size > limits.maxBytes) finish(tooLarge(limits));
+      else if (first === null) first = chunk;
+      else if (chunks === null) chunks = [first, chunk];
+      else chunks.push(chunk);
+    }
+
+    function onEnd(): void {
+      finish({ ok: true, body: chunks === null ? (first ?? new Uint8Array()) : Buffer.concat(chunks, size) });
+    }
+
+    function onClose(): void {
+      finish(refusal("aborted", "The connection closed before the end of the body."));
+    }
+
+    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+  });
+}
+
+/**
+ * Whether a `Content-Type` says JSON in UTF-8: `application/json` or any type that ends in `+json` (RFC 6839), with any
+ * parameters but a charset other than UTF-8, which RFC 8259 does not allow.
+ */
+export function isJsonContentType(value: string | undefined): boolean {
+  if (value === undefined) return false;
+  if (value === "application/json") return true;
+  const type = /^[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+)\/([!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*/i.exec(value);
+  if (type === null) return false;
+  const [whole, main = "", sub = ""] = type;
+  const isJson = sub.toLowerCase().endsWith("+json") || `${main}/${sub}`.toLowerCase() === "application/json";
+  return isJson && hasOnlyUtf8(value.slice(whole.length));
+}
+
+/** Reads `;name=value` to the end (RFC 9110, section 5.6.6); false when it is something else or names a charset. */
+function hasOnlyUtf8(parameters: string): boolean {
+  const parameter =
+    /;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*)?/iy;
+  while (parameter.lastIndex < parameters.length) {
+    const match = parameter.exec(parameters);
+    if (match === null) return false;
+    const [, name = "", text = ""] = match;
+    if (name.toLowerCase() === "charset" && !/^"?utf-?8"?$/i.test(text)) return false;
+  }
+  return true;
+}
+
+function refuseEarly(request: IncomingMessage, limits: BodyLimits): BodyResult | null {
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    return refusal("encoded", "The body must be sent without a content encoding.");
+  }
+  if (Number(request.headers["content-length"] ?? 0) > limits.maxBytes) return tooLarge(limits);
+  if (request.destroyed && !request.complete) {
+    return refusal("aborted", "The connection closed before the end of the body.");
+  }
+  return null;
+}
+
+function tooLarge({ maxBytes }: BodyLimits): BodyResult {
+  return refusal("too_large", `The body must have at most ${maxBytes} bytes.`);
+}
+
+function refusal(code: BodyRefusal, message: string): BodyResult {
+  return { ok: false, code, message };
+}
+
+function ignore(): void {}
