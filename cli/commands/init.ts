@@ -1,0 +1,70 @@
+import { mkdir, open, readdir } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { type Command, command } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { newProject } from "../init/project.ts";
+import { say } from "../say.ts";
+import { out } from "../style.ts";
+import { indent } from "../table.ts";
+import { count } from "../text.ts";
+
+const init: Command = command({
+  about:
+    "The project triages GitHub issues: an agent for one issue, with a webhook and a schedule, and a workflow\nfor many. Existing files are never overwritten.",
+  args: {
+    dir: { type: "positional", required: false, description: "The folder; the current one when not given" },
+  },
+  examples: [["svc init my-project", "A new folder with a project in it"]],
+  async run(values) {
+    const root = resolve(values.dir ?? ".");
+    const files = newProject(basename(root));
+    await refuseExisting(root, Object.keys(files), values.dir ?? ".");
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(root, path);
+      await mkdir(dirname(file), { recursive: true });
+      // `wx`: a file that appears in this very moment is not overwritten either.
+      await using handle = await open(file, "wx");
+      await handle.writeFile(text);
+    }
+    const folder = relative(process.cwd(), root);
+    say.done(
+      `Wrote ${count(Object.keys(files).length, "file")} to ${folder === "" ? "this folder" : folder}.`,
+    );
+    for (const path of Object.keys(files)) say.line(`    ${path}`);
+    say.line(`\nNext:\n${indent(nextSteps(folder).join("\n"))}`);
+  },
+});
+
+function nextSteps(folder: string): string[] {
+  const steps = [
+    ["svc serve", "in another terminal, unless a service runs already; it prints a key to export"],
+    ["svc push", "deploys the project"],
+    ["svc run triage --data samples/triage.json", "runs the agent"],
+    ["svc webhook list", "shows where to send GitHub's events"],
+  ] as const;
+  const enter = folder === "" ? [] : [`cd ${folder.includes(" ") ? JSON.stringify(folder) : folder}`];
+  const width = Math.max(...steps.map(([line]) => line.length));
+  return [...enter, ...steps.map(([line, meaning]) => `${line.padEnd(width)}   ${out.dim(meaning)}`)];
+}
+
+async function refuseExisting(root: string, paths: readonly string[], typed: string): Promise<void> {
+  const existing: string[] = [];
+  for (const path of paths) {
+    const names = await readdir(dirname(join(root, path))).catch((error: NodeJS.ErrnoException): string[] => {
+      if (error.code === "ENOENT") return [];
+      throw new CliError(
+        `Cannot write a project to ${typed}: ${error.code === "ENOTDIR" ? "there is a file in the way" : error.message}.`,
+        "Name another folder: `svc init <dir>`.",
+        { cause: error },
+      );
+    });
+    if (names.includes(basename(path))) existing.push(path);
+  }
+  if (existing.length === 0) return;
+  throw new CliError(
+    `Cannot write a project to ${typed}: ${existing.join(", ")} ${existing.length === 1 ? "exists" : "exist"} already.`,
+    "Nothing was written. Name another folder: `svc init <dir>`.",
+  );
+}
+
+export default init;

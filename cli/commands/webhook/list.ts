@@ -1,0 +1,64 @@
+import type { WebhookTarget } from "../../../proto/svc/v1/webhook_pb.ts";
+import { environment, json, verbose } from "../../arguments.ts";
+import { type Command, command } from "../../command.ts";
+import { openConnection } from "../../connection.ts";
+import { mappingLines } from "../../deployment-text.ts";
+import { print, printJson } from "../../output.ts";
+import { say } from "../../say.ts";
+import { out } from "../../style.ts";
+import { cleanLine } from "../../text.ts";
+
+const list: Command = command({
+  args: {
+    "api-key-only": { type: "boolean", description: "Only webhooks pushed with the current API key" },
+    environment: {
+      ...environment.environment,
+      description: "Those of this environment instead of production",
+    },
+    ...json,
+    verbose: { ...verbose.verbose, description: "Also the field mappings and the fetched address" },
+  },
+  about: "Whoever knows a URL can trigger what is behind it: treat URLs as secrets.",
+  async run(values) {
+    const connection = openConnection({
+      ...values,
+      missingKey: {
+        message: "No API key found: SVC_API_KEY is not set.",
+        advice: "Export it and repeat: export SVC_API_KEY=<your key>",
+      },
+    });
+    const webhooks = await connection.client("webhooks");
+    const answer = await webhooks.listWebhooks({
+      apiKeyOnly: values["api-key-only"],
+      environment: values.environment ?? "",
+    });
+    if (values.json) {
+      const { ListWebhooksResponseSchema } = await import("../../../proto/svc/v1/webhook_pb.ts");
+      return printJson(ListWebhooksResponseSchema, answer);
+    }
+    print(`Organization: ${cleanLine(answer.organization?.name ?? "")}`);
+    if (answer.agents.length + answer.workflows.length === 0) {
+      const whose = values["api-key-only"] ? " for this API key" : "";
+      say.line(`No webhook URLs found${whose}.`);
+      return say.hint("Add `webhooks` to an agent or a workflow in svc-project.yaml, then run `svc push`.");
+    }
+    printTargets("Agent webhooks", answer.agents, values.verbose);
+    printTargets("Workflow webhooks", answer.workflows, values.verbose);
+  },
+});
+
+function printTargets(title: string, targets: readonly WebhookTarget[], verbose: boolean): void {
+  if (targets.length === 0) return;
+  const slugs = targets.flatMap(({ webhooks }) => webhooks.map(({ slug }) => slug.length));
+  const width = Math.max(...slugs);
+  print(`\n${out.bold(title)}`);
+  for (const target of targets) {
+    print(`  ${target.name}`);
+    for (const { slug, url, fieldMapping } of target.webhooks) {
+      print(`    ${out.cyan(slug)}${" ".repeat(width - slug.length)}  ${url}`);
+      if (verbose) for (const line of mappingLines(fieldMapping)) print(`      ${line}`);
+    }
+  }
+}
+
+export default list;

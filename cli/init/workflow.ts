@@ -1,0 +1,22 @@
+/** `workflows/triage-backlog.ts` of a new project. */
+export const triageBacklogWorkflow = `import { defineWorkflow } from "svc";
+
+interface Backlog {
+  issues?: { title: string; body?: string; author?: string; label?: string }[];
+}
+
+const order = ["high", "normal", "low"];
+
+/** Lets the agent triage every issue and returns them, the most urgent first. */
+export default defineWorkflow(async (backlog: Backlog, ctx) => {
+  const issues = backlog.issues ?? [];
+  // Each run of the agent is an execution of its own. The key finds its result again when the workflow is repeated.
+  const results = await Promise.all(
+    issues.map((issue, index) => ctx.run("triage", issue, { key: \`issue-\${index}\` })),
+  );
+  const triaged = results as { title: string; kind: string; priority: string }[];
+  triaged.sort((a, b) => order.indexOf(a.priority) - order.indexOf(b.priority));
+  console.log(\`Triaged \${triaged.length} issues.\`);
+  return { count: triaged.length, issues: triaged };
+});
+`;

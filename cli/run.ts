@@ -1,0 +1,92 @@
+import { commands, type Group, type Leaf } from "./commands.ts";
+import { CliError, Silent, UsageError } from "./errors.ts";
+import { say } from "./say.ts";
+
+/**
+ * Runs one command line and says what went wrong, if anything did.
+ *
+ * @param argv - without the runtime and the script
+ * @returns the exit code: 0 success, 1 failure, 2 wrong usage
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  try {
+    return await dispatch(argv);
+  } catch (error) {
+    if (error instanceof Silent) return error.exitCode;
+    const known = error instanceof CliError ? error : (await import("./failures.ts")).explain(error);
+    say.error(known.message, known.details, known.advice);
+    return known.exitCode;
+  }
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === undefined) {
+    say.line((await import("./help.ts")).rootHelp());
+    return 2;
+  }
+  if (first === "--help" || first === "-h") return print((await import("./help.ts")).rootHelp());
+  if (first === "--version") return print(await (await import("./version.ts")).version());
+  if (first === "help") return dispatch([...rest, "--help"]);
+  if (first.startsWith("-")) throw await unknownRootOption(first);
+
+  const table: Readonly<Record<string, Leaf | Group>> = commands;
+  const entry = Object.hasOwn(table, first) ? table[first] : undefined;
+  if (entry === undefined) throw await unknownCommand(first, Object.keys(table), "svc");
+  if ("load" in entry) return runLeaf(`svc ${first}`, entry, rest);
+  return runGroup(first, entry, rest);
+}
+
+async function runGroup(name: string, group: Group, argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === "--help" || first === "-h") return print((await import("./help.ts")).groupHelp(name, group));
+  const isNamed = first !== undefined && !first.startsWith("-");
+  const command = isNamed ? first : group.default;
+  const leaf = Object.hasOwn(group.commands, command) ? group.commands[command] : undefined;
+  if (leaf === undefined) throw await unknownCommand(command, Object.keys(group.commands), `svc ${name}`);
+  return runLeaf(`svc ${name} ${command}`, leaf, isNamed ? rest : argv);
+}
+
+async function runLeaf(path: string, leaf: Leaf, argv: readonly string[]): Promise<number> {
+  const { default: command } = await leaf.load();
+  const end = argv.indexOf("--");
+  const flags = end === -1 ? argv : argv.slice(0, end);
+  if (flags.includes("--help") || flags.includes("-h")) {
+    return print((await import("./help.ts")).commandHelp(path, leaf, command));
+  }
+  const { checkArguments } = await import("./check.ts");
+  checkArguments(argv, command.options, path);
+  const { runCommand } = await import("citty");
+  await runCommand(command.citty, { rawArgs: [...argv] });
+  return 0;
+}
+
+async function unknownCommand(typed: string, known: string[], path: string): Promise<UsageError> {
+  const { suggest } = await import("../project/suggest.ts");
+  const near = suggest(typed, known);
+  if (near !== undefined) {
+    return new UsageError(
+      `Unknown command "${typed}"; did you mean \`${path} ${near}\`?`,
+      `See \`${path} --help\`.`,
+    );
+  }
+  // `svc executions exe_…` is what people type who know other tools.
+  const advice = known.includes("show")
+    ? `To see one: \`${path} show ${typed}\`.`
+    : `See \`${path} --help\`.`;
+  return new UsageError(`Unknown command "${typed}" for \`${path}\`.`, advice);
+}
+
+async function unknownRootOption(typed: string): Promise<UsageError> {
+  const { suggest } = await import("../project/suggest.ts");
+  const near = suggest(typed, ["--help", "--version"]);
+  return new UsageError(
+    `Unknown option ${typed} for \`svc\`${near === undefined ? "." : `; did you mean ${near}?`}`,
+    "Options of a command come after its name: `svc <command> [options]`.",
+  );
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
