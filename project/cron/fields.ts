@@ -46,7 +46,7 @@ const itemPattern = /^(?:(\*)|([0-9]+|[a-z]+)(?:-([0-9]+|[a-z]+))?)(?:\/([0-9]+)
 function parseItem(field: Field, item: string): number[] {
   const match = itemPattern.exec(item);
   if (match === null) {
-    throw new Error(`${allowed(field)}${hintFor(item)}, not ${JSON.stringify(item)}`);
+    throw new Error(`${allowed(field)}${hintFor(field, item)}, not ${JSON.stringify(item)}`);
   }
   const [, star, fromText, toText, stepText] = match;
   const from = star === undefined ? parseValue(field, fromText ?? "") : field.min;
@@ -61,9 +61,8 @@ function parseItem(field: Field, item: string): number[] {
     );
   }
   if (from > to) {
-    const [low, high] = [field.min, field === weekdayField ? 6 : field.max];
     throw new Error(
-      `a range in the ${field.label} field must not end before it begins: write "${span(from, high)},${span(low, to % (high + 1))}" instead of "${item}"`,
+      `a range in the ${field.label} field must not end before it begins${inOrder(field, from, to)}, not "${item}"`,
     );
   }
   const step = stepText === undefined ? 1 : parseStep(field, stepText, item);
@@ -75,12 +74,10 @@ function parseItem(field: Field, item: string): number[] {
 }
 
 function parseValue(field: Field, text: string): number {
-  const value = /^[0-9]/.test(text)
-    ? Number(text)
-    : field.names.indexOf(text.toLowerCase()) +
-      (field.names.includes(text.toLowerCase()) ? field.min : Number.NaN);
+  const index = field.names.indexOf(text.toLowerCase());
+  const value = index >= 0 ? field.min + index : Number(text);
   if (!(value >= field.min && value <= field.max)) {
-    throw new Error(`${allowed(field)}${hintFor(text)}, not ${JSON.stringify(text)}`);
+    throw new Error(`${allowed(field)}${hintFor(field, text)}, not ${JSON.stringify(text)}`);
   }
   return value;
 }
@@ -100,13 +97,22 @@ function allowed(field: Field): string {
   return `the ${field.label} field takes ${field.min} to ${field.max}${names}, "*", lists, ranges and steps`;
 }
 
-function hintFor(text: string): string {
+function hintFor(field: Field, text: string): string {
+  const name = field.names.find((known) => text.toLowerCase().startsWith(known));
+  if (name !== undefined && /^[a-z]+$/i.test(text)) {
+    return ` (did you mean "${name}"?)`;
+  }
   if (text.includes("?")) {
     return ' (write "*" instead of "?")';
   }
-  return /[LW#]/i.test(text) && !/^[a-z]{3}$/i.test(text) ? ' ("L", "W" and "#" are not part of cron)' : "";
+  return /[LW#]/i.test(text) ? ' ("L", "W" and "#" are not part of cron)' : "";
 }
 
-function span(from: number, to: number): string {
-  return from === to ? String(from) : `${from}-${to}`;
+/** What an inverted range may have meant. */
+function inOrder(field: Field, from: number, to: number): string {
+  const last = field === weekdayField ? 6 : field.max;
+  const span = (low: number, high: number): string => (low === high ? `${low}` : `${low}-${high}`);
+  return from > last
+    ? `: write "${span(field.min, to)}"`
+    : `: write "${span(from, last)},${span(field.min, to)}"`;
 }
