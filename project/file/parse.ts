@@ -1,0 +1,57 @@
+/** The project file: from bytes to a definition, or to every problem in it at once. */
+import type { ProjectDefinition, TargetKind } from "../definition.ts";
+import type { Problem } from "../problem.ts";
+import { Report } from "./report.ts";
+import { readText } from "./scalars.ts";
+import { readSchedules } from "./schedule.ts";
+import { readSource } from "./source.ts";
+import { readTargets } from "./target.ts";
+import { View } from "./view.ts";
+
+/** Name of the project file, at the root of the project. */
+export const PROJECT_FILE = "svc-project.yaml";
+
+export type ParsedProject =
+  | { definition: ProjectDefinition; problems: [] }
+  | { definition: null; problems: Problem[] };
+
+export interface ParseOptions {
+  /** Paths of the project's files, relative and with `/`. With them, each target must have its module among them. */
+  files?: ReadonlySet<string>;
+}
+
+/**
+ * Reads and validates a project file: UTF-8, at most 1 MiB, YAML 1.2. Never throws for what the file holds; problems
+ * come in the order of the file, at most 100 of them.
+ */
+export function parseProjectFile(bytes: Uint8Array, options: ParseOptions = {}): ParsedProject {
+  const read = readSource(bytes);
+  if ("problems" in read) return { definition: null, problems: read.problems };
+  const { source } = read;
+  const report = new Report();
+  const root = new View(source.value, "", source.root, source, report);
+  const definition = readProject(root, options.files);
+  if (definition === null || !report.empty) {
+    return { definition: null, problems: report.problems(source.problem) };
+  }
+  return { definition, problems: [] };
+}
+
+function readProject(root: View, files: ReadonlySet<string> | undefined): ProjectDefinition | null {
+  if (root.empty) return root.fail("the project file is empty: it needs name and version");
+  if (typeof root.value !== "object" || Array.isArray(root.value)) {
+    return root.fail(`the project file must be a map, not ${root.described}`);
+  }
+  const fields = root.fields(["name", "version", "agents", "workflows", "schedules"]);
+  if (fields === null) return null;
+  const nameView = fields.require("name");
+  const name = nameView === null ? null : readText(nameView);
+  const versionView = fields.require("version");
+  const version = versionView === null ? null : readText(versionView);
+  const claimed = new Map<string, TargetKind>();
+  const agents = readTargets(fields.get("agents"), "agent", files, claimed);
+  const workflows = readTargets(fields.get("workflows"), "workflow", files, claimed);
+  const schedules = readSchedules(fields.get("schedules"), claimed);
+  if (name === null || version === null) return null;
+  return { name, version, agents, workflows, schedules };
+}

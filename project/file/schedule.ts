@@ -1,0 +1,91 @@
+import { checkTimeZone, parseCron } from "../cron.ts";
+import type { ScheduleDefinition, TargetKind } from "../definition.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
+import { didYouMean } from "../suggest.ts";
+import { readBoolean, readChoice, readNumber, readText } from "./scalars.ts";
+import type { View } from "./view.ts";
+
+/** Names of targets that the file has, also of those with problems of their own. */
+export type ClaimedNames = ReadonlyMap<string, TargetKind>;
+
+/** Reads `schedules`, which has one group for agents and one for workflows, each keyed by name. */
+export function readSchedules(view: View | null, claimed: ClaimedNames): ScheduleDefinition[] {
+  if (view === null || view.empty) return [];
+  const groups = view.fields(["agents", "workflows"]);
+  return [
+    ...readGroup(groups?.get("agents") ?? null, "agent", claimed),
+    ...readGroup(groups?.get("workflows") ?? null, "workflow", claimed),
+  ];
+}
+
+function readGroup(view: View | null, kind: TargetKind, claimed: ClaimedNames): ScheduleDefinition[] {
+  const schedules: ScheduleDefinition[] = [];
+  for (const entry of view?.entries() ?? []) {
+    const holder = claimed.get(entry.key);
+    if (holder === undefined) {
+      const names = [...claimed].filter(([, other]) => other === kind).map(([name]) => name);
+      entry.at.fail(`the project has no ${kind} "${entry.key}" to schedule${didYouMean(entry.key, names)}`);
+    } else if (holder !== kind) {
+      entry.at.fail(`"${entry.key}" is not ${article(kind)}: move it to schedules.${holder}s`);
+    }
+    const schedule = readSchedule(entry.view, kind, entry.key);
+    if (schedule !== null) schedules.push(schedule);
+  }
+  return schedules;
+}
+
+function readSchedule(view: View, kind: TargetKind, name: string): ScheduleDefinition | null {
+  const fields = view.fields(["cron", "enabled", "timezone", "input", "overlap", "catch_up"]);
+  if (fields === null) return null;
+  const cronView = fields.require("cron");
+  const cron = cronView === null ? null : readChecked(cronView, parseCron);
+  const zoneView = fields.get("timezone");
+  const timezone = zoneView === null ? "UTC" : readChecked(zoneView, checkTimeZone);
+  const enabledView = fields.get("enabled");
+  const enabled = enabledView === null ? true : readBoolean(enabledView);
+  const inputView = fields.get("input");
+  const input = inputView === null ? {} : readInput(inputView);
+  const overlapView = fields.get("overlap");
+  const overlap =
+    overlapView === null ? "skip" : readChoice(overlapView, ["skip", "queue", "allow"] as const);
+  const catchUpView = fields.get("catch_up");
+  const maxSeconds = 366 * 24 * 3600;
+  const catchUpSeconds = catchUpView === null ? 0 : readNumber(catchUpView, { min: 0, max: maxSeconds });
+  if (cron === null || timezone === null || enabled === null) return null;
+  if (input === null || overlap === null || catchUpSeconds === null) return null;
+  return { kind, name, cron, timezone, enabled, input, overlap, catchUpSeconds };
+}
+
+/** Text that a check must accept; what the check throws becomes the problem. */
+function readChecked(view: View, check: (text: string) => void): string | null {
+  const text = readText(view);
+  if (text === null) return null;
+  try {
+    check(text);
+    return text;
+  } catch (error) {
+    return view.fail(`${view.path}: ${(error as Error).message.replace(/\.$/, "")}`);
+  }
+}
+
+function readInput(view: View): JsonObject | null {
+  if (!isJsonObject(view.value)) return view.fail(`${view.path} must be a map, not ${view.described}`);
+  const wrong = nonFinite(view.value);
+  if (wrong === null) return structuredClone(view.value);
+  return view.fail(`${view.path} must be JSON, which has no ${wrong}`);
+}
+
+/** YAML knows `.inf` and `.nan`. */
+function nonFinite(value: JsonValue): number | null {
+  if (typeof value === "number") return Number.isFinite(value) ? null : value;
+  if (typeof value !== "object" || value === null) return null;
+  for (const member of Object.values(value)) {
+    const found = nonFinite(member);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function article(kind: TargetKind): string {
+  return kind === "agent" ? "an agent" : "a workflow";
+}

@@ -1,0 +1,78 @@
+import { isAlias, isMap, isPair, isScalar, isSeq, type Node } from "yaml";
+import type { Report } from "./report.ts";
+
+/** Nesting and expansion beyond these are refused: no project needs them, and bombs are made of them. */
+export const maxDepth = 50;
+export const maxValues = 20_000;
+
+/** How many values there are, each counted once however many aliases lead to it; stops over the maximum. */
+export function countValues(root: unknown): number {
+  const seen = new Set<unknown>();
+  const queue: unknown[] = [root];
+  let count = 0;
+  while (queue.length > 0 && count <= maxValues) {
+    const value = queue.pop();
+    count++;
+    if (typeof value !== "object" || value === null || seen.has(value)) continue;
+    seen.add(value);
+    for (const member of Object.values(value)) queue.push(member);
+  }
+  return count;
+}
+
+/**
+ * Finds the node that each alias stands for. Reports repeated and unusable keys, aliases that lead nowhere or into
+ * themselves, and a document that is too large once its aliases are written out; it does not write them out.
+ */
+export function checkTree(root: Node | null, report: Report): Map<Node, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  const sizes = new Map<Node, number>();
+  let bomb = false;
+  const visitAlias = (node: Node & { source: string }): number => {
+    const target = anchors.get(node.source);
+    if (target === undefined) {
+      report.add(offsetOf(node), `the alias "*${node.source}" has no anchor before it`);
+      return 1;
+    }
+    targets.set(node, target);
+    const size = sizes.get(target);
+    if (size === undefined) report.add(offsetOf(node), `the alias "*${node.source}" contains itself`);
+    return size ?? 1;
+  };
+  const visit = (node: unknown): number => {
+    if (isPair(node)) return visit(node.key) + visit(node.value);
+    if (isAlias(node)) return visitAlias(node);
+    if (!isMap(node) && !isSeq(node) && !isScalar(node)) return 1;
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    let size = 1;
+    if (!isScalar(node)) {
+      if (isMap(node)) checkKeys(node.items, report);
+      for (const item of node.items) size += visit(item);
+      // Keys are nodes too: a map may have twice as many as values.
+      if (size > 2 * maxValues && !bomb) {
+        bomb = true;
+        report.add(offsetOf(node), `more than ${maxValues} values once its aliases are written out`);
+      }
+    }
+    sizes.set(node, size);
+    return size;
+  };
+  visit(root);
+  return targets;
+}
+
+function checkKeys(pairs: { key: unknown }[], report: Report): void {
+  const seen = new Set<string>();
+  for (const { key } of pairs) {
+    const name = isScalar(key) ? String(key.value) : null;
+    if (name === null) report.add(offsetOf(key), "a key must be plain text");
+    else if (seen.has(name)) report.add(offsetOf(key), `the key "${name}" is given twice`);
+    else seen.add(name);
+  }
+}
+
+/** Where a node begins, in UTF-16 code units from the start of the text. */
+export function offsetOf(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? 0;
+}

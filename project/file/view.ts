@@ -1,0 +1,128 @@
+import { isMap, isScalar, isSeq, type Node } from "yaml";
+import { isJsonObject } from "../json.ts";
+import { quoted } from "../problem.ts";
+import { didYouMean } from "../suggest.ts";
+import type { Report } from "./report.ts";
+import type { Source } from "./source.ts";
+import { offsetOf } from "./tree.ts";
+
+/** One value of the project file: what it is (from confbox), where it stands (from yaml), and how to complain. */
+export class View {
+  readonly value: unknown;
+  /** How messages call it: `agents[0].timeout`. */
+  readonly path: string;
+  readonly #node: Node | null;
+  readonly #source: Source;
+  readonly #report: Report;
+
+  constructor(value: unknown, path: string, node: Node | null, source: Source, report: Report) {
+    this.value = value;
+    this.path = path;
+    this.#node = node;
+    this.#source = source;
+    this.#report = report;
+  }
+
+  /** Reports a problem here; returns null, so that a reader can end with it. */
+  fail(message: string): null {
+    this.#report.add(offsetOf(this.#node), message);
+    return null;
+  }
+
+  /** Whether the key is there but nothing stands behind it. */
+  get empty(): boolean {
+    return this.value === null || this.value === undefined;
+  }
+
+  /** What a value is, in words for a message. */
+  get described(): string {
+    const { value } = this;
+    if (value === null || value === undefined) return "nothing";
+    if (Array.isArray(value)) return "a list";
+    if (typeof value === "object") return "a map";
+    if (typeof value === "string") return `the text ${quoted(value)}`;
+    if (typeof value === "boolean") return `the truth value ${value}`;
+    return `the number ${this.text ?? value}`;
+  }
+
+  /** A scalar as it is written in the file. */
+  get text(): string | undefined {
+    const node = this.#source.resolve(this.#node);
+    return isScalar(node) ? node.source : undefined;
+  }
+
+  /** The elements of a list; null and a problem when it is something else. Nothing counts as an empty list. */
+  items(): View[] | null {
+    if (this.empty) return [];
+    const { value } = this;
+    if (!Array.isArray(value)) return this.fail(`${this.path} must be a list, not ${this.described}`);
+    const node = this.#source.resolve(this.#node);
+    const nodes = isSeq(node) ? node.items : [];
+    return value.map((item, index) =>
+      this.#child(item, `${this.path}[${index}]`, nodes[index] as Node | null),
+    );
+  }
+
+  /** The members of a map in the order of the file. Nothing counts as an empty map. */
+  entries(): { key: string; at: View; view: View }[] | null {
+    if (this.empty) return [];
+    const { value } = this;
+    if (!isJsonObject(value)) return this.fail(`${this.path} must be a map, not ${this.described}`);
+    const node = this.#source.resolve(this.#node);
+    const entries: { key: string; at: View; view: View }[] = [];
+    for (const pair of isMap(node) ? node.items : []) {
+      const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
+      const at = this.#child(key, key, pair.key as Node | null);
+      // The two readers agree on text; of other scalars, they may write the same key differently.
+      if (!Object.hasOwn(value, key)) at.fail(`the key ${quoted(key)} must be text: put it in quotes`);
+      else {
+        const path = this.path === "" ? key : `${this.path}.${key}`;
+        const behind = this.#source.resolve(pair.value as Node | null);
+        entries.push({
+          key,
+          at,
+          view: this.#child(value[key], path, behind?.range ? (pair.value as Node) : (pair.key as Node)),
+        });
+      }
+    }
+    return entries;
+  }
+
+  /** A map with known keys. Unknown ones are problems, except those that begin with `x-`. */
+  fields<Key extends string>(known: readonly Key[]): Fields<Key> | null {
+    if (this.empty && this.path !== "") return this.fail(`${this.path} must be a map, not nothing`);
+    const entries = this.entries();
+    if (entries === null) return null;
+    const found = new Map<string, View>();
+    for (const { key, at, view } of entries) {
+      if ((known as readonly string[]).includes(key)) found.set(key, view);
+      else if (key === "<<")
+        at.fail('merge keys ("<<") are not part of YAML 1.2: use an alias for the whole value');
+      else if (!key.startsWith("x-")) {
+        const where = this.path === "" ? "" : ` in ${this.path}`;
+        const guess = this.#report.full ? "" : didYouMean(key, known);
+        at.fail(`unknown key ${quoted(key)}${where}${guess}`);
+      }
+    }
+    return {
+      get: (key) => found.get(key) ?? null,
+      require: (key) => {
+        const view = found.get(key);
+        if (view !== undefined && !view.empty) return view;
+        const name = this.path === "" ? key : `${this.path}.${key}`;
+        return (view ?? this).fail(view === undefined ? `${name} is missing` : `${name} must not be empty`);
+      },
+    };
+  }
+
+  #child(value: unknown, path: string, node: Node | null | undefined): View {
+    return new View(value, path, node ?? this.#node, this.#source, this.#report);
+  }
+}
+
+export interface Fields<Key extends string> {
+  /** Null when the key is absent. */
+  get(key: Key): View | null;
+  /** Null, and a problem, when the key is absent or nothing stands behind it. */
+  require(key: Key): View | null;
+}

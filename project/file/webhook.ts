@@ -1,0 +1,76 @@
+import type { FieldMapping, WebhookDefinition } from "../definition.ts";
+import { parsePath } from "../path.ts";
+import { readHeaderName, readName, readNumber, readText } from "./scalars.ts";
+import { readSignature } from "./signature.ts";
+import type { View } from "./view.ts";
+
+/** Reads `webhooks` of one target. */
+export function readWebhooks(view: View | null): WebhookDefinition[] {
+  const webhooks: WebhookDefinition[] = [];
+  const slugs = new Set<string>();
+  for (const item of view?.items() ?? []) {
+    const webhook = readWebhook(item, slugs);
+    if (webhook !== null) webhooks.push(webhook);
+  }
+  return webhooks;
+}
+
+function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
+  const fields = view.fields(["slug", "field_mapping", "signature", "idempotency", "rate_limit"]);
+  if (fields === null) return null;
+  const slugView = fields.require("slug");
+  const slug = slugView === null ? null : readName(slugView);
+  const fieldMapping = readMapping(fields.get("field_mapping"));
+  const signatureView = fields.get("signature");
+  const signature = signatureView === null ? null : readSignature(signatureView);
+  const idempotencyView = fields.get("idempotency");
+  const idempotency = idempotencyView === null ? null : readIdempotency(idempotencyView);
+  const rateView = fields.get("rate_limit");
+  const rateLimit = rateView === null ? null : readRateLimit(rateView);
+  if (slugView === null || slug === null) return null;
+  if (slugs.has(slug)) return slugView.fail(`two webhooks of one target have the slug "${slug}"`);
+  slugs.add(slug);
+  return { slug, fieldMapping, signature, idempotency, rateLimit };
+}
+
+function readMapping(view: View | null): FieldMapping {
+  const mapping: FieldMapping = [];
+  const parameters = new Map<string, string>();
+  for (const { key: path, at, view: target } of view?.entries() ?? []) {
+    try {
+      parsePath(path);
+    } catch (error) {
+      at.fail((error as Error).message.replace(/\.$/, ""));
+      continue;
+    }
+    const parameter = readText(target);
+    if (parameter === null) continue;
+    const earlier = parameters.get(parameter);
+    if (earlier !== undefined) {
+      target.fail(`"${earlier}" and "${path}" are both mapped to the parameter "${parameter}"`);
+      continue;
+    }
+    parameters.set(parameter, path);
+    mapping.push({ path, parameter });
+  }
+  return mapping;
+}
+
+function readIdempotency(view: View): { header: string } | null {
+  const headerView = view.fields(["header"])?.require("header") ?? null;
+  const header = headerView === null ? null : readHeaderName(headerView);
+  return header === null ? null : { header };
+}
+
+function readRateLimit(view: View): { requestsPerSecond: number; burst: number } | null {
+  const fields = view.fields(["requests_per_second", "burst"]);
+  if (fields === null) return null;
+  const rateView = fields.require("requests_per_second");
+  const burstView = fields.get("burst");
+  const max = 1_000_000;
+  const requestsPerSecond = rateView === null ? null : readNumber(rateView, { min: 0, above: true, max });
+  const burst = burstView === null ? null : readNumber(burstView, { min: 1, max, whole: true });
+  if (requestsPerSecond === null) return null;
+  // Twice the rate, as in the server's own default of 50 per second and a burst of 100.
+  return { requestsPerSecond, burst: burst ?? Math.max(1, Math.ceil(requestsPerSecond * 2)) };
+}
