@@ -1,0 +1,80 @@
+/** The JSON text of what users' code returned. */
+
+/** Says why a value cannot be held as JSON. */
+export class OutputError extends Error {
+  override readonly name: string = "OutputError";
+}
+
+/** RFC 8259, section 9, lets an implementation limit the depth; every consumer of outputs recurses. */
+const maxDepth = 64;
+
+/**
+ * @param value - anything; `undefined` counts as null, and as absent in an object, as `JSON.stringify` has it
+ * @param what - names the value in the error, for example `the output`
+ * @throws OutputError when JSON cannot hold the value, or the text has more than `maxBytes`
+ */
+export function toJson(value: unknown, what: string, maxBytes: number): string {
+  const holders: unknown[] = [];
+  const keys: string[] = [];
+
+  let json: string;
+  try {
+    json = JSON.stringify(value === undefined ? null : value, check) ?? "null";
+  } catch (error) {
+    if (error instanceof OutputError) throw error;
+    throw new OutputError(`Cannot store ${what} as JSON: ${reason(error)}`, { cause: error });
+  }
+  // Three bytes is the most that one UTF-16 unit takes, so that most texts need no count.
+  if (json.length * 3 > maxBytes) {
+    const bytes = Buffer.byteLength(json);
+    if (bytes > maxBytes) {
+      throw new OutputError(
+        `Cannot store ${what}, which may have ${maxBytes} bytes as JSON: it has ${bytes}`,
+      );
+    }
+  }
+  return json;
+
+  /** Sees each member after `toJSON`, with its holder as `this`. */
+  function check(this: unknown, key: string, member: unknown): unknown {
+    while (holders.length > 0 && holders[holders.length - 1] !== this) {
+      holders.pop();
+      keys.pop();
+    }
+    switch (typeof member) {
+      case "object":
+        if (member === null) return member;
+        if (holders.includes(member)) throw refuse(key, "is part of a cycle");
+        if (holders.length > maxDepth) throw refuse(key, `is nested deeper than ${maxDepth} levels`);
+        holders.push(member);
+        keys.push(key);
+        return member;
+      case "bigint":
+        throw refuse(key, "is a BigInt");
+      case "function":
+        throw refuse(key, "is a function");
+      case "symbol":
+        throw refuse(key, "is a symbol");
+      case "number":
+        if (!Number.isFinite(member)) throw refuse(key, `is ${member}`);
+        return member;
+      default:
+        return member;
+    }
+  }
+
+  function refuse(key: string, problem: string): OutputError {
+    const path = [...keys, key].filter((step) => step !== "").join(".");
+    return new OutputError(
+      `Cannot store ${what} as JSON: ${path === "" ? "it" : `its member ${path}`} ${problem}`,
+    );
+  }
+}
+
+function reason(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "it cannot be read";
+  }
+}

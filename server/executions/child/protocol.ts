@@ -1,0 +1,81 @@
+/**
+ * What a server and its child say to each other. Both ends send *frames*: the length of the body in bytes as a 32-bit
+ * big-endian number, then the body, which is a JSON array of messages.
+ *
+ * The server trusts nothing that comes from a child, since users' code shares the child's process.
+ */
+import type { Context } from "../../../project/authoring.ts";
+import type { JsonObject, JsonValue } from "../../../project/json.ts";
+
+export interface ErrorMessage {
+  name: string;
+  message: string;
+  stack: string;
+}
+
+export interface ChildLimits {
+  outputBytes: number;
+  logLineBytes: number;
+  logLines: number;
+}
+
+/** From the server to its child. */
+export type ToChild =
+  /** Comes first. */
+  | { t: "init"; directory: string; limits: ChildLimits }
+  | { t: "job"; job: JobMessage }
+  /** The job's signal is to be aborted. */
+  | { t: "abort"; id: string; reason: "timeout" | "cancel"; message: string }
+  /** The answer to `run`. */
+  | {
+      t: "ran";
+      id: string;
+      index: number;
+      executionId: string;
+      output?: JsonValue;
+      error?: ErrorMessage;
+    }
+  /** Loads a module without running it. */
+  | { t: "load"; module: string }
+  | { t: "ping" };
+
+export interface JobMessage {
+  executionId: string;
+  organizationId: string;
+  deploymentId: string;
+  environment: string;
+  module: string;
+  input: JsonObject;
+  attempt: number;
+  trigger: Context["trigger"];
+  secrets: Record<string, string>;
+}
+
+export const childFailures = ["thrown", "exit", "output", "load"] as const;
+export type ChildFailure = (typeof childFailures)[number];
+
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+
+export interface LogMessage {
+  /** The execution, or null. */
+  id: string | null;
+  level: (typeof logLevels)[number];
+  text: string;
+  atMs: number;
+}
+
+/** From a child to its server. */
+export type FromChild =
+  /** It can take jobs. */
+  | { t: "ready" }
+  | { t: "done"; id: string; output: string }
+  | { t: "fail"; id: string; error: ErrorMessage; final: boolean; reason: ChildFailure }
+  | { t: "log"; entries: LogMessage[] }
+  | { t: "run"; id: string; index: number; name: string; input: JsonObject; key: string | null }
+  | { t: "loaded"; module: string; error: ErrorMessage | null; file: string | null; line: number | null }
+  | { t: "pong" }
+  /** Users' code did what a process does not recover from for certain: it should be given no further jobs. */
+  | { t: "spoiled" };
+
+/** Room in a frame beside one output, one input or the lines of a log. */
+export const frameSlackBytes: number = 2 ** 20;

@@ -1,0 +1,162 @@
+/**
+ * The pool: runs users' code in child processes and says what became of it. It knows no store and no configuration, so
+ * that the command line can load and check modules with the same code.
+ *
+ * Glossary: a *job* is one attempt of one execution. A *child* is a process of the same runtime that runs jobs of one
+ * deployment, many at once. A job is *alone* when its child runs nothing else, before or beside it. A *suspect* is a
+ * job that was running when its child died for a reason that no single job explains; run alone, it shows whether it
+ * was the cause. A job that waits for another execution (`ctx.run`) holds no *slot*.
+ */
+import type { Context } from "../../../project/authoring.ts";
+import type { TargetKind } from "../../../project/definition.ts";
+import type { JsonObject, JsonValue } from "../../../project/json.ts";
+
+export interface Job {
+  executionId: string;
+  organizationId: string;
+  deploymentId: string;
+  environment: string;
+  kind: TargetKind;
+  /** Of the agent or workflow. */
+  name: string;
+  /** Path of the module in the package, with `/`. */
+  module: string;
+  input: JsonObject;
+  /** From 1. */
+  attempt: number;
+  trigger: Context["trigger"];
+  /** From the moment at which a child is given the job; waiting in the queue does not count. */
+  timeoutMs: number;
+  secrets: Record<string, string>;
+  /** It gets a child of its own, which has run nothing before and runs nothing after. */
+  alone: boolean;
+}
+
+/** Why a job failed: its code threw, took too long, or brought its process to an end. */
+export type FailureReason = "thrown" | "timeout" | "exit" | "crash" | "memory" | "output" | "load";
+
+export interface JobError {
+  name: string;
+  message: string;
+  /** With paths of the project only; empty when there is none. */
+  stack: string;
+}
+
+export type Outcome =
+  | {
+      type: "succeeded";
+      /** JSON text. */
+      output: string;
+    }
+  | {
+      type: "failed";
+      error: JobError;
+      /** The code asked not to be tried again. */
+      final: boolean;
+      reason: FailureReason;
+    }
+  | { type: "cancelled" }
+  /** Not an attempt of the agent's: the job is to be run again, alone if it is a suspect. */
+  | { type: "lost"; reason: string; suspect: boolean };
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface LogEntry {
+  /** Null for what was written outside of any execution. */
+  executionId: string | null;
+  level: LogLevel;
+  message: string;
+  /** When it was written, by the clock of the process that wrote it, in Unix milliseconds. */
+  atMs: number;
+}
+
+/** A call of `ctx.run`. */
+export interface ChildRunRequest {
+  name: string;
+  input: JsonObject;
+  /** From the options of the call; null without. */
+  key: string | null;
+  /** Place of the call among those of its execution, from 0. */
+  index: number;
+}
+
+export type ChildRunResult =
+  | { executionId: string; output: JsonValue }
+  | { executionId: string; error: JobError };
+
+export interface PoolEvents {
+  /** Lines of one child, in the order in which it wrote them. The lines of a job come before its outcome. */
+  log(deploymentId: string, entries: LogEntry[]): void;
+  /**
+   * Runs an execution for `ctx.run`; resolves when that has ended. A rejection is thrown in the job as it is.
+   *
+   * @param executionId - of the job that asks
+   * @param signal - aborted when the job has ended or was given up: nobody waits any longer
+   */
+  run(executionId: string, request: ChildRunRequest, signal: AbortSignal): Promise<ChildRunResult>;
+}
+
+export interface PackageLocation {
+  deploymentId: string;
+  /** The unpacked package, absolute. The pool adds `node_modules/svc` and, when it is missing, `package.json`. */
+  directory: string;
+}
+
+export interface PoolLimits {
+  /** What users' code may take of memory, over what its runtime takes by itself. */
+  memoryBytes: number;
+  outputBytes: number;
+  logLineBytes: number;
+  /** Per job; and per child and minute for lines that belong to no job. */
+  logLines: number;
+  executionsPerChild: number;
+  childrenPerDeployment: number;
+  /** A child without a job ends after this time. */
+  idleMs: number;
+  /** Between the abort of `ctx.signal` and the end of the child. 5,000 by default in the server. */
+  killGraceMs: number;
+  /** A child whose event loop stands still for longer is ended, unless its job is alone in it. */
+  blockedMs: number;
+}
+
+export interface PoolOptions {
+  limits: PoolLimits;
+  events: PoolEvents;
+  /** A folder of this pool's own, absolute; each child gets one inside it, which goes with the child. */
+  scratchRoot: string;
+  locate(deploymentId: string): Promise<PackageLocation>;
+}
+
+export interface ModuleCheck {
+  /** Path of the module in the package. */
+  module: string;
+  ok: boolean;
+  error?: JobError & {
+    /** In the package, when the error names a place in it. */
+    file?: string;
+    /** From 1. */
+    line?: number;
+  };
+}
+
+export interface Pools {
+  /** Runs a job to its outcome. Never rejects. */
+  run(job: Job): Promise<Outcome>;
+  /** How many jobs of a deployment would be given to a child now, without queueing. */
+  free(deploymentId: string): number;
+  /** Aborts `ctx.signal`, then ends the child after the grace. False when no such job runs or waits here. */
+  cancel(executionId: string): boolean;
+  /** Starts one child of a deployment, if none runs. */
+  warm(deploymentId: string): Promise<void>;
+  /**
+   * Loads each module in a fresh child, exactly as for running. A module must export a function by default. One that
+   * hangs or ends its process is reported, and the others are still checked.
+   *
+   * @param timeoutMs - for each module
+   */
+  check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]>;
+  /** Takes no new job of a deployment; its children end when they are idle. */
+  retire(deploymentId: string): void;
+  /** Takes no new job at all; what still runs after the grace is handed back as `lost`. */
+  close(graceMs: number): Promise<void>;
+}

@@ -1,0 +1,153 @@
+/**
+ * What users' code imports as `svc` and `svc/plugin`, made resolvable inside an unpacked package.
+ *
+ * A folder `node_modules/svc` of links is what all three runtimes resolve in the same way. A resolution hook (Node), an
+ * import map (Deno) and a plugin (Bun) would be three mechanisms, of which each also changes how the package's own
+ * `node_modules` resolve; copies would be stale after an upgrade.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  access,
+  lstat,
+  mkdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** What the plugin imports, which its own dependencies follow. */
+const pluginDependencies = ["ofetch"];
+
+interface Provided {
+  /** `.ts` in the repository, `.js` once compiled. */
+  extension: string;
+  authoring: string;
+  plugin: string;
+  /** Real folder of each npm package that the plugin needs, by name. */
+  packages: Map<string, string>;
+}
+
+/**
+ * Makes `svc` and `svc/plugin` importable in an unpacked package, and marks the package as ESM unless it says what it
+ * is. Does nothing when that has been done. It writes into the folder, which therefore must be a copy of the user's.
+ *
+ * @param directory - the unpacked package, absolute
+ * @returns real paths outside of the package that its code needs to read
+ * @throws Error when `node_modules` of the package is no folder
+ */
+export async function provideModules(directory: string): Promise<string[]> {
+  provided ??= findProvided();
+  const modules = await provided;
+  const folder = join(directory, "node_modules");
+  await mkdir(folder, { recursive: true });
+  if (!(await lstat(folder)).isDirectory()) {
+    throw new Error("Cannot provide modules to a package: its node_modules must be a folder, not a link");
+  }
+  await writeFile(join(directory, "package.json"), '{ "type": "module" }\n', { flag: "wx" }).catch(
+    unlessCode("EEXIST"),
+  );
+  await provideSvc(join(folder, "svc"), modules);
+  return [modules.authoring, modules.plugin, ...modules.packages.values()];
+}
+
+let provided: Promise<Provided> | undefined;
+
+async function findProvided(): Promise<Provided> {
+  const here = fileURLToPath(import.meta.url);
+  const root = join(dirname(here), "..", "..", "..");
+  const extension = extname(here);
+  const packages = new Map<string, string>();
+  for (const name of pluginDependencies) await findPackage(name, root, packages);
+  return {
+    extension,
+    authoring: await realpath(join(root, "project", `authoring${extension}`)),
+    plugin: await realpath(join(root, "plugin")),
+    packages,
+  };
+}
+
+/** Finds a package and its dependencies as Node does: in the nearest `node_modules` upwards. */
+async function findPackage(name: string, from: string, found: Map<string, string>): Promise<void> {
+  if (found.has(name)) return;
+  for (let folder = from; ; folder = dirname(folder)) {
+    const candidate = join(folder, "node_modules", name);
+    if (
+      await access(join(candidate, "package.json")).then(
+        () => true,
+        () => false,
+      )
+    ) {
+      const real = await realpath(candidate);
+      found.set(name, real);
+      const manifest = JSON.parse(await readFile(join(real, "package.json"), "utf8")) as {
+        dependencies?: Record<string, string>;
+      };
+      for (const dependency of Object.keys(manifest.dependencies ?? {}))
+        await findPackage(dependency, real, found);
+      return;
+    }
+    if (folder === dirname(folder)) {
+      throw new Error(`Cannot provide svc/plugin, which needs the npm package ${name}: it is not installed`);
+    }
+  }
+}
+
+async function provideSvc(target: string, modules: Provided): Promise<void> {
+  const { extension } = modules;
+  const manifest = `${JSON.stringify({
+    name: "svc",
+    type: "module",
+    exports: {
+      ".": `./authoring${extension}`,
+      "./plugin": `./plugin/index${extension}`,
+      "./errors": "./errors.js",
+    },
+  })}\n`;
+  const links: [string, string][] = [
+    [`authoring${extension}`, modules.authoring],
+    ["plugin", modules.plugin],
+    // Deno resolves what the plugin imports from the link's own place, Node and Bun from where the link leads.
+    ...[...modules.packages].map(([name, path]): [string, string] => [join("node_modules", name), path]),
+  ];
+  if (await isProvided(target, manifest, links)) return;
+
+  const draft = `${target}-${randomUUID()}`;
+  await mkdir(draft);
+  await writeFile(join(draft, "errors.js"), 'export { ExecutionError } from "svc";\n');
+  await writeFile(join(draft, "package.json"), manifest);
+  for (const [name, path] of links) {
+    await mkdir(dirname(join(draft, name)), { recursive: true });
+    await symlink(path, join(draft, name));
+  }
+  // Two servers may do this at once; whichever comes last leaves a whole folder.
+  for (let attempt = 1; ; attempt++) {
+    await rm(target, { recursive: true, force: true });
+    try {
+      return await rename(draft, target);
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+async function isProvided(target: string, manifest: string, links: [string, string][]): Promise<boolean> {
+  try {
+    if ((await readFile(join(target, "package.json"), "utf8")) !== manifest) return false;
+    for (const [name, path] of links) if ((await readlink(join(target, name))) !== path) return false;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unlessCode(code: string): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (error.code !== code) throw error;
+  };
+}
