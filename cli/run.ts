@@ -26,7 +26,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     return 2;
   }
   if (first === "--help" || first === "-h") return print((await import("./help.ts")).rootHelp());
-  if (first === "--version") return print(await (await import("./version.ts")).version());
+  if (first === "--version") return print(await (await import("./version.ts")).versionText());
   if (first === "help") return dispatch([...rest, "--help"]);
   if (first.startsWith("-")) throw await unknownRootOption(first);
 

@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
 
-/** The version in the package's own `package.json`, which is one folder up from the sources and two from `dist/cli`. */
-export async function version(): Promise<string> {
+/** What `svc --version` prints: the package's version, and the runtime for bug reports: `svc 0.1.0 (node 24.21.0)`. */
+export async function versionText(): Promise<string> {
+  // One folder up from the sources, two from `dist/cli`.
   const isBuilt = import.meta.url.endsWith(".js");
   const file = new URL(isBuilt ? "../../package.json" : "../package.json", import.meta.url);
   const { version } = JSON.parse(await readFile(file, "utf8")) as { version: string };
-  return version;
+  // Bun and Deno name a Node version too, so they are asked first.
+  const runtime =
+    (["bun", "deno", "node"] as const).find((name) => process.versions[name] !== undefined) ?? "node";
+  return `svc ${version} (${runtime} ${process.versions[runtime]})`;
 }

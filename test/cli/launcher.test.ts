@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { launcher } from "./support.ts";
+
+const run = promisify(execFile);
+
+/** Runs the launcher with a module that is imported first. */
+async function launch(
+  first: string,
+  args: string[],
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const preload = `data:text/javascript,${encodeURIComponent(first)}`;
+  try {
+    const { stdout, stderr } = await run(process.execPath, ["--import", preload, launcher, ...args]);
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string };
+  }
+}
+
+function pretend(versions: Record<string, string>): string {
+  return `Object.defineProperty(process, "versions", { value: { ...process.versions, ...${JSON.stringify(versions)} } });`;
+}
+
+describe("the launcher", () => {
+  test.each<[Record<string, string>, string]>([
+    [{ node: "20.19.5" }, "svc needs Node.js 24 or newer; this is Node.js 20.19.5.\n"],
+    [{ node: "14.0.0" }, "svc needs Node.js 24 or newer; this is Node.js 14.0.0.\n"],
+    [{ bun: "1.3.9" }, "svc needs Bun 1.4 or newer; this is Bun 1.3.9.\n"],
+    [{ deno: "2.8.1", node: "24.2.0" }, "svc needs Deno 2.9 or newer; this is Deno 2.8.1.\n"],
+  ])("says in one line what %j is too old for", async (versions, line) => {
+    const { code, stdout, stderr } = await launch(pretend(versions), ["--version"]);
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: line });
+  });
+
+  test.each<Record<string, string>>([
+    { node: "24.0.0" },
+    { node: "26.1.0" },
+    { bun: "1.10.0", node: "22.0.0" },
+    { deno: "3.0.0", node: "22.0.0" },
+  ])("goes on with %j", async (versions) => {
+    const { code, stdout } = await launch(pretend(versions), ["--version"]);
+    expect(stdout).toMatch(/^svc /);
+    expect(code).toBe(0);
+  });
+
+  test("checks the version before it imports anything of the package", async () => {
+    const { stderr } = await launch(pretend({ node: "20.0.0" }) + recordImports, []);
+    expect(stderr).toContain("imported: ");
+    expect(stderr).not.toMatch(/cli\/main|run\.ts/);
+  });
+});
+
+const recordImports = `
+  import { registerHooks } from "node:module";
+  const seen = [];
+  registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } });
+  process.on("exit", () => console.error("imported: " + seen.join(" ")));
+`;
+
+describe("imports", () => {
+  const heavy = /@connectrpc|@bufbuild|consola|\/server\/|\/proto\//;
+
+  test("svc --help imports neither Connect nor the server nor the project library", async () => {
+    const { code, stderr } = await launch(recordImports, ["--help"]);
+    expect(stderr).toContain("cli/help.ts");
+    expect(stderr).not.toMatch(heavy);
+    expect(stderr).not.toMatch(/\/project\/(?!suggest\.ts)/);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ["executions", "list", "--help"],
+    ["run", "--help"],
+    ["executions", "--unknown"],
+    ["logs", "-n", "x"],
+  ])("svc %s %s %s neither", async (...args) => {
+    const { stderr } = await launch(recordImports, args);
+    expect(stderr).toContain("imported: ");
+    expect(stderr).not.toMatch(heavy);
+  });
+
+  test("svc serve --help does not import the server", async () => {
+    const { stderr } = await launch(recordImports, ["serve", "--help"]);
+    expect(stderr).not.toMatch(heavy);
+  });
+});
