@@ -1,0 +1,69 @@
+/** The limit program and the load as child processes, so that neither takes the other's time. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { LoadOptions, LoadResult } from "./load.ts";
+
+export interface LimitProgram {
+  url: string;
+  child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** @param folder - holds its database, `limit.db` */
+export async function startLimitProgram(folder: string): Promise<LimitProgram> {
+  const child = spawn(process.execPath, [path("program.ts"), folder], { stdio: ["pipe", "pipe", "inherit"] });
+  const [url] = await Promise.race([
+    once(createInterface(child.stdout), "line"),
+    once(child, "exit").then(([code]) => {
+      throw new Error(`Cannot start the limit program: it ended with ${code}.`);
+    }),
+  ]);
+  return { url, child, stop: () => stop(child) };
+}
+
+/**
+ * Runs the load in a child process.
+ *
+ * @throws Error when an answer was lost or had another status: a figure that counts failures is none
+ */
+export async function load(options: LoadOptions): Promise<LoadResult> {
+  const { url, connections, seconds, warmupSeconds, bodyBytes, ratePerSecond, expect, body, headers } =
+    options;
+  const flags = {
+    connections,
+    seconds,
+    warmup: warmupSeconds,
+    bytes: bodyBytes,
+    rate: ratePerSecond,
+    expect,
+    body,
+  };
+  const args = Object.entries(flags).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}=${value}`],
+  );
+  const lines = Object.entries(headers ?? {}).map(([name, value]) => `--header=${name}: ${value}`);
+  const child = spawn(process.execPath, [path("cli.ts"), url, ...args, ...lines], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0)
+    throw new Error(`Cannot measure ${url}: every answer must have the expected status: ${output}`);
+  return JSON.parse(output);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.stdin?.end();
+  await exit;
+}
+
+function path(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}

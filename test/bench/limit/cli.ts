@@ -1,0 +1,52 @@
+/**
+ * `node test/bench/limit/cli.ts <url> [options]`: loads a URL and prints the result as one JSON document. Exits 1 when an
+ * answer was lost or had another status than expected.
+ */
+import { parseArgs } from "node:util";
+import { runLoad } from "./load.ts";
+import { splitHeader } from "./request.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    connections: { type: "string", default: "64" },
+    seconds: { type: "string", default: "5" },
+    warmup: { type: "string", default: "1" },
+    /** Bytes of the body that is made up. */
+    bytes: { type: "string", default: "150" },
+    /** The body itself; `{n}` in it becomes 16 digits that differ in every request. */
+    body: { type: "string" },
+    /** `Name: value`, any number of times; `{n}` as in the body. */
+    header: { type: "string", multiple: true, default: [] },
+    /** Requests per second; 0 is as many as the server takes. */
+    rate: { type: "string", default: "0" },
+    expect: { type: "string", default: "202" },
+  },
+});
+const [url] = positionals;
+if (url === undefined || positionals.length > 1)
+  throw new Error("Cannot load: exactly one URL must be given.");
+
+const result = await runLoad({
+  url,
+  connections: number("connections", 1),
+  seconds: number("seconds", 0.1),
+  warmupSeconds: number("warmup", 0),
+  bodyBytes: number("bytes", 60),
+  ratePerSecond: number("rate", 0),
+  expect: number("expect", 100),
+  headers: Object.fromEntries(values.header.map(splitHeader)),
+  ...(values.body === undefined ? {} : { body: values.body }),
+});
+console.log(JSON.stringify(result));
+const others = Object.keys(result.statuses).filter((status) => status !== values.expect);
+if (result.lost > 0 || others.length > 0) process.exitCode = 1;
+
+function number(
+  name: "connections" | "seconds" | "warmup" | "bytes" | "rate" | "expect",
+  min: number,
+): number {
+  const value = Number(values[name]);
+  if (value >= min) return value;
+  throw new Error(`Cannot load: --${name} must be a number of at least ${min}, not '${values[name]}'.`);
+}

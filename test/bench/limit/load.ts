@@ -1,0 +1,165 @@
+/**
+ * A load of POST requests over keep-alive connections, counted and timed.
+ *
+ * With a rate, requests are due at equal distances whatever the server does, and latency counts from when they were due,
+ * so that a stall is not hidden by the requests that it held back. Without, each connection sends as soon as it is
+ * answered, and latency counts from there.
+ */
+import { Connection } from "./connection.ts";
+import { type RequestOptions, RequestTemplate } from "./request.ts";
+
+export interface LoadOptions extends RequestOptions {
+  /** Default 64. */
+  connections?: number;
+  /** Measured seconds. Default 5. */
+  seconds?: number;
+  /** Seconds before them that do not count. Default 1. */
+  warmupSeconds?: number;
+  /** Requests per second; 0, the default, is as many as the server takes. */
+  ratePerSecond?: number;
+  /** Status that every answer must have. Default 202. */
+  expect?: number;
+}
+
+export interface LoadResult {
+  /** Answers of the expected status within the measured seconds. */
+  answers: number;
+  perSecond: number;
+  /** Answers of any time and status, warm-up included, by status. */
+  statuses: Record<string, number>;
+  /** Requests of any time without an answer: the connection ended, or it had not come 10 seconds after the end. */
+  lost: number;
+  /** Of requests sent, or due, in the measured seconds. */
+  latencyMs: { p50: number; p90: number; p99: number; max: number };
+}
+
+const drainMs = 10_000;
+const maxLost = 1000;
+
+/** Runs the load in this process. @throws Error when the URL is not http or connections keep failing */
+export async function runLoad(options: LoadOptions): Promise<LoadResult> {
+  const load = new Load(options);
+  return load.done;
+}
+
+class Load {
+  readonly done: Promise<LoadResult>;
+  readonly #options: Required<Pick<LoadOptions, "connections" | "seconds" | "ratePerSecond" | "expect">>;
+  readonly #url: URL;
+  readonly #template: RequestTemplate;
+  readonly #startMs = performance.now();
+  readonly #measureMs: number;
+  readonly #endMs: number;
+  readonly #connections = new Map<Connection, Buffer>();
+  readonly #idle = new Set<Connection>();
+  readonly #statuses = new Map<number, number>();
+  readonly #latencies: number[] = [];
+  readonly #settle = Promise.withResolvers<LoadResult>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #sent = 0;
+  #outstanding = 0;
+  #answers = 0;
+  #lost = 0;
+
+  constructor(options: LoadOptions) {
+    const { connections = 64, seconds = 5, warmupSeconds = 1, ratePerSecond = 0, expect = 202 } = options;
+    this.#options = { connections, seconds, ratePerSecond, expect };
+    this.#url = new URL(options.url);
+    if (this.#url.protocol !== "http:")
+      throw new Error(`Cannot load ${options.url}: it must be an http URL.`);
+    this.#template = new RequestTemplate(options);
+    this.#measureMs = this.#startMs + warmupSeconds * 1000;
+    this.#endMs = this.#measureMs + seconds * 1000;
+    this.done = this.#settle.promise;
+    for (let n = 0; n < connections; n++) this.#open();
+    if (ratePerSecond > 0) this.#timers.push(setInterval(() => this.#sendDue(), 1));
+    this.#timers.push(setTimeout(() => this.#finish(), this.#endMs + drainMs - this.#startMs));
+  }
+
+  #open(): void {
+    const connection = new Connection(this.#url.hostname, Number(this.#url.port || 80), {
+      answered: (status) => this.#answered(connection, status),
+      lost: (waiting) => this.#onLost(connection, waiting),
+    });
+    this.#connections.set(connection, this.#template.copy());
+    this.#next(connection);
+  }
+
+  #next(connection: Connection): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#endMs && this.#options.ratePerSecond === 0) {
+      this.#send(connection, nowMs);
+      return;
+    }
+    this.#idle.add(connection);
+    if (nowMs < this.#endMs) this.#sendDue();
+    else if (this.#outstanding === 0) this.#finish();
+  }
+
+  #sendDue(): void {
+    const nowMs = performance.now();
+    for (const connection of this.#idle) {
+      const dueMs = this.#startMs + (this.#sent * 1000) / this.#options.ratePerSecond;
+      if (dueMs > nowMs || dueMs >= this.#endMs) break;
+      this.#idle.delete(connection);
+      this.#send(connection, dueMs);
+    }
+    if (nowMs >= this.#endMs && this.#outstanding === 0) this.#finish();
+  }
+
+  #send(connection: Connection, dueMs: number): void {
+    const copy = this.#connections.get(connection);
+    if (copy === undefined) return;
+    connection.dueMs = dueMs;
+    this.#outstanding++;
+    connection.send(this.#template.number(copy, this.#sent++));
+  }
+
+  #answered(connection: Connection, status: number): void {
+    const nowMs = performance.now();
+    this.#outstanding--;
+    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
+    if (status === this.#options.expect && nowMs >= this.#measureMs && nowMs < this.#endMs) this.#answers++;
+    if (connection.dueMs >= this.#measureMs) this.#latencies.push(nowMs - connection.dueMs);
+    this.#next(connection);
+  }
+
+  #onLost(connection: Connection, waiting: boolean): void {
+    this.#connections.delete(connection);
+    this.#idle.delete(connection);
+    if (waiting) {
+      this.#outstanding--;
+      this.#lost++;
+    }
+    if (this.#lost > maxLost) {
+      this.#close();
+      this.#settle.reject(new Error(`Cannot load ${this.#url.href}: over ${maxLost} connections failed.`));
+    } else if (performance.now() < this.#endMs) this.#open();
+    else if (this.#outstanding === 0) this.#finish();
+  }
+
+  #finish(): void {
+    this.#close();
+    const { seconds } = this.#options;
+    const sorted = Float64Array.from(this.#latencies).sort();
+    const at = (share: number) => round(sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN);
+    this.#settle.resolve({
+      answers: this.#answers,
+      perSecond: round(this.#answers / seconds),
+      statuses: Object.fromEntries(this.#statuses),
+      lost: this.#lost + this.#outstanding,
+      latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
+    });
+  }
+
+  #close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    const open = [...this.#connections.keys()];
+    this.#connections.clear();
+    for (const connection of open) connection.close();
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,70 @@
+/** The bytes of a load generator's requests. */
+
+export interface RequestOptions {
+  url: string;
+  /** Bytes of the JSON body, at least 60; about that many when it holds `{n}`. Ignored when `body` is given. */
+  bodyBytes: number;
+  /** The body itself, instead of one made up. */
+  body?: string;
+  /** More headers. In their values, as in `body`, `{n}` stands for 16 digits that differ in every request. */
+  headers: Record<string, string>;
+}
+
+const digits = 16;
+const blank = "0".repeat(digits);
+
+/** A request that can be made different each time without being built anew. */
+export class RequestTemplate {
+  readonly #bytes: Buffer;
+  readonly #offsets: number[] = [];
+
+  constructor({ url, bodyBytes, body = bodyOf(bodyBytes), headers }: RequestOptions) {
+    const { host, pathname, search } = new URL(url);
+    const filled = body.replaceAll("{n}", blank);
+    const lines = Object.entries({
+      Host: host,
+      "Content-Type": "application/json",
+      "Content-Length": String(Buffer.byteLength(filled)),
+      ...headers,
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const text = `POST ${pathname}${search} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+    const parts = text.split("{n}");
+    let offset = 0;
+    for (const part of parts.slice(0, -1)) {
+      offset += Buffer.byteLength(part);
+      this.#offsets.push(offset);
+      offset += digits;
+    }
+    this.#bytes = Buffer.from(parts.join(blank));
+  }
+
+  /** Bytes of their own for one connection. */
+  copy(): Buffer {
+    return Buffer.from(this.#bytes);
+  }
+
+  /** Writes the number into a copy. */
+  number(copy: Buffer, n: number): Buffer {
+    if (this.#offsets.length === 0) return copy;
+    const text = String(n).padStart(digits, "0");
+    for (const offset of this.#offsets) copy.write(text, offset, "latin1");
+    return copy;
+  }
+}
+
+/** A JSON object of so many bytes, of the kind that webhooks carry: some fields, a nested object, a list of small ones. */
+export function bodyOf(bytes: number): string {
+  const event = { id: "evt_1", type: "order.paid", data: { n: 1, items: [] as object[] }, note: "" };
+  for (let i = 0; JSON.stringify(event).length + 80 < bytes; i++) {
+    event.data.items.push({ sku: `item-${i}`, count: i % 7, price: i * 1.25, tags: ["a", "b"] });
+  }
+  event.note = "x".repeat(Math.max(0, bytes - JSON.stringify(event).length));
+  return JSON.stringify(event);
+}
+
+/** `Name: value` as name and value. */
+export function splitHeader(line: string): [string, string] {
+  const colon = line.indexOf(":");
+  if (colon < 1) throw new Error(`Cannot send a header: it must be 'Name: value', not '${line}'.`);
+  return [line.slice(0, colon), line.slice(colon + 1).trim()];
+}
