@@ -114,7 +114,12 @@ function limits(env: Environment): Limits {
   return Object.fromEntries(entries);
 }
 
-function wholeNumber(name: string, value: string | number, min: number, max = Number.MAX_SAFE_INTEGER): number {
+function wholeNumber(
+  name: string,
+  value: string | number,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < min || number > max) {
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;

@@ -113,3 +113,17 @@ export function openChannel(): Socket {
     ? connect({ fd: channelFd } as never)
     : new Socket({ fd: channelFd, readable: true, writable: true });
 }
+
+// ---- how the one port is served -----------------------------------------------------------------------------------
+
+/**
+ * Whether an accepted socket can be handed to an HTTP/1.1 server. On Deno that fails at the second request of a
+ * connection; there HTTP/1.1 is piped to a server on a loopback port.
+ */
+export const canHandOverHttp1: boolean = runtime.name !== "deno";
+
+/** For people, for example `node 24.21.0`. */
+export const runtimeName: string = `${runtime.name} ${runtime.version}`;
+
+/** Whether a child process can be kept from the rest of the machine. Bun has no permission model. */
+export const canRestrictChildren: boolean = runtime.name !== "bun";

@@ -123,16 +123,7 @@ export function* activate(work: Activation): Program<string | null> {
 function* insertTarget(deployment: DeploymentRow, target: TargetDefinition): Program<void> {
   const { org_id, environment, project, deployment_id } = deployment;
   const { kind, name } = target;
-  yield* run(
-    INSERT_TARGET,
-    org_id,
-    environment,
-    name,
-    kind,
-    project,
-    deployment_id,
-    JSON.stringify(target),
-  );
+  yield* run(INSERT_TARGET, org_id, environment, name, kind, project, deployment_id, JSON.stringify(target));
   yield* run(DELETE_GONE_WEBHOOKS, org_id, environment, name);
   for (const [position, webhook] of target.webhooks.entries()) {
     yield* run(

@@ -49,6 +49,7 @@ const INSERT = `INSERT INTO deployments (org_id, deployment_id, project, version
   file_count, definition, files, created_by, created_by_name, created_at)
 VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`;
 const SELECT = "SELECT * FROM deployments WHERE org_id = ? AND deployment_id = ?";
+const SELECT_BY_ID = "SELECT * FROM deployments WHERE deployment_id = ?";
 const SELECT_PAGE = `SELECT * FROM deployments
 WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR project = ?3) AND (?4 = '' OR status = ?4)
   AND (?5 = '' OR deployment_id < ?5)
@@ -60,7 +61,7 @@ WHERE org_id = ? AND deployment_id = ? AND status = 'pending'`;
 const INSERT_EVENT = `INSERT INTO deployment_events (org_id, deployment_id, at, event, key_id, key_name)
 VALUES (?, ?, ?, ?, ?, ?)`;
 const SELECT_EVENTS = `SELECT at, event, key_id, key_name FROM deployment_events
-WHERE org_id = ? AND deployment_id = ? ORDER BY at, rowid`;
+WHERE org_id = ? AND deployment_id = ? ORDER BY at, seq`;
 const FAIL_ABANDONED = `UPDATE deployments SET status = 'failed',
   error = 'The server ended before the deployment was activated; push again.'
 WHERE status = 'pending' RETURNING org_id, deployment_id`;
@@ -88,6 +89,11 @@ export function* insertDeployment(
 
 export function* getDeployment(orgId: string, deploymentId: string): Program<DeploymentRow | undefined> {
   return yield* first<DeploymentRow>(SELECT, orgId, deploymentId);
+}
+
+/** For the service's own use: whoever asks from outside names an organization. */
+export function* findDeployment(deploymentId: string): Program<DeploymentRow | undefined> {
+  return yield* first<DeploymentRow>(SELECT_BY_ID, deploymentId);
 }
 
 export function* getActiveDeployment(

@@ -106,7 +106,8 @@ WHERE (org_id, execution_id) IN (
   SELECT org_id, execution_id FROM executions
   WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
 RETURNING *`;
-const HELD = "org_id = ? AND execution_id = ? AND status = 'running' AND lease_owner = ? AND attempt = ? AND losses = ?";
+const HELD =
+  "org_id = ? AND execution_id = ? AND status = 'running' AND lease_owner = ? AND attempt = ? AND losses = ?";
 const FINISH = `UPDATE executions SET status = ?, output = ?, error = ?, finished_at = ?, lease_owner = NULL,
   lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
 const RETRY = `UPDATE executions SET status = 'queued', attempt = attempt + 1, error = ?, due_at = ?, lease_owner = NULL,
@@ -114,7 +115,10 @@ const RETRY = `UPDATE executions SET status = 'queued', attempt = attempt + 1, e
 const LOSE = `UPDATE executions SET status = 'queued', losses = losses + 1, alone = ?, due_at = ?, lease_owner = NULL,
   lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
 const EXTEND = "UPDATE executions SET lease_until = ? WHERE status = 'running' AND lease_owner = ?";
-const SELECT_EXPIRED = "SELECT * FROM executions WHERE status = 'running' AND lease_until <= ? LIMIT ?";
+const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?, started_at = NULL, lease_owner = NULL,
+  lease_until = NULL WHERE ${HELD}`;
+const SELECT_EXPIRED = `SELECT * FROM executions
+WHERE status = 'running' AND lease_owner <> ? AND lease_until <= ? LIMIT ?`;
 const SELECT_ORPHANED = "SELECT * FROM executions WHERE status = 'running' AND lease_owner <> ? LIMIT ?";
 const CANCEL_QUEUED = `UPDATE executions SET status = 'cancelled', cancel_requested = 1, finished_at = ?
 WHERE org_id = ? AND execution_id = ? AND status = 'queued' RETURNING execution_id`;
@@ -250,9 +254,14 @@ export function* extendLeases(owner: string, untilMs: number): Program<void> {
   yield* run(EXTEND, untilMs, owner);
 }
 
-/** Running executions whose lease ran out. */
-export function* listExpired(nowMs: number, limit: number): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_EXPIRED, nowMs, limit);
+/** Puts back what a worker that shuts down has not finished; unlike a loss, this counts for nothing. */
+export function* handBackExecution(lease: Lease, dueAtMs: number): Program<void> {
+  yield* run(HAND_BACK, dueAtMs, ...held(lease));
+}
+
+/** Running executions of others whose lease ran out. A worker knows its own, however late its heartbeat is. */
+export function* listExpired(owner: string, nowMs: number, limit: number): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_EXPIRED, owner, nowMs, limit);
 }
 
 /** Running executions of any owner but this one. */

@@ -54,8 +54,13 @@ export function* insertLogs(rows: readonly NewLog[]): Program<void> {
   }
 }
 
-/** The last lines that match, oldest first. */
-export function* lastLogs(orgId: string, filter: LogFilter, limit: number): Program<LogRow[]> {
+/** The last lines that match, oldest first, and the cursor of the newest line of all, from which to go on. */
+export function* lastLogs(
+  orgId: string,
+  filter: LogFilter,
+  limit: number,
+): Program<{ rows: LogRow[]; end: number }> {
+  const end = (yield* first<{ seq: number }>(SELECT_END))?.seq ?? 0;
   const rows =
     filter.executionId === ""
       ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment)
@@ -67,7 +72,7 @@ export function* lastLogs(orgId: string, filter: LogFilter, limit: number): Prog
           filter.environment,
           filter.executionId,
         );
-  return rows.reverse();
+  return { rows: rows.reverse(), end };
 }
 
 /** The first lines after a cursor that match, oldest first. */
@@ -89,9 +94,4 @@ export function* logsAfter(
     after,
     filter.executionId,
   );
-}
-
-/** The cursor of the newest line of all. */
-export function* endOfLogs(): Program<number> {
-  return (yield* first<{ seq: number }>(SELECT_END))?.seq ?? 0;
 }

@@ -65,7 +65,10 @@ CREATE TABLE deployments (
 );
 CREATE UNIQUE INDEX one_active_deployment ON deployments (org_id, environment, project) WHERE status = 'active';
 
+CREATE UNIQUE INDEX deployment_of_id ON deployments (deployment_id);
+
 CREATE TABLE deployment_events (
+  seq           INTEGER PRIMARY KEY,
   org_id        TEXT NOT NULL,
   deployment_id TEXT NOT NULL,
   at            BIGINT NOT NULL,
@@ -73,7 +76,7 @@ CREATE TABLE deployment_events (
   key_id        TEXT,
   key_name      TEXT
 );
-CREATE INDEX deployment_events_of ON deployment_events (org_id, deployment_id, at);
+CREATE INDEX deployment_events_of ON deployment_events (org_id, deployment_id, at, seq);
 
 CREATE TABLE targets (
   org_id        TEXT NOT NULL,

@@ -1,0 +1,118 @@
+/**
+ * `ctx.run`: an execution runs another one of its deployment and waits for it.
+ *
+ * A child is found again by its parent and key, so that a later attempt of the parent, or one after a crash, does not run
+ * what has ended. The unique row of parent and key decides, however many attempts ask at once.
+ */
+import type { ProjectDefinition } from "../../project/definition.ts";
+import type { JsonValue } from "../../project/json.ts";
+import { orderedId } from "../ids.ts";
+import type { Engine } from "../store/engine.ts";
+import {
+  type ExecutionRow,
+  getChild,
+  getExecution,
+  insertExecution,
+  type NewExecution,
+} from "../store/executions.ts";
+import { parseStored } from "../store/json.ts";
+import type { Executor } from "./executor.ts";
+import { executionTopic, type Notices, watch } from "./notices.ts";
+import type { PoolEvents } from "./pool/contract.ts";
+import { isEnd, type StoredError } from "./states.ts";
+
+/** Levels of children below the first execution. */
+export const maxDepth = 100;
+
+type ChildRequest = Parameters<PoolEvents["run"]>[1];
+type ChildResult = Awaited<ReturnType<PoolEvents["run"]>>;
+
+export interface ChildrenOptions {
+  engine: Engine;
+  executor: Executor;
+  notices: Notices;
+  definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+}
+
+/** Runs the child, or finds it, and resolves when it has ended. */
+export async function runChild(
+  options: ChildrenOptions,
+  parentId: string,
+  request: ChildRequest,
+  signal: AbortSignal,
+): Promise<ChildResult> {
+  const parent = options.executor.running(parentId);
+  if (parent === undefined) return refusal("The execution that asked has ended.");
+  const definition = await options.definitionOf(parent.org_id, parent.deployment_id);
+  const target = [...definition.agents, ...definition.workflows].find((entry) => entry.name === request.name);
+  if (target === undefined) {
+    return refusal(`Cannot run '${request.name}': the deployment has no agent or workflow of that name.`);
+  }
+  if (parent.depth + 1 > maxDepth) {
+    return refusal(`Cannot run '${request.name}': children may be nested at most ${maxDepth} levels deep.`);
+  }
+  const key = request.key === null ? `#${request.index}` : `=${request.key}`;
+  const child: NewExecution = {
+    org_id: parent.org_id,
+    execution_id: orderedId("exe"),
+    kind: target.kind,
+    name: target.name,
+    origin: "child",
+    deployment_id: parent.deployment_id,
+    environment: parent.environment,
+    input: JSON.stringify(request.input),
+    unmapped: "[]",
+    parent_execution_id: parentId,
+    parent_key: key,
+    depth: parent.depth + 1,
+    created_at: Date.now(),
+  };
+  const row = await options.engine.write(() => findOrInsert(child, key));
+  if (row.name !== target.name) {
+    return refusal(
+      `Cannot run '${request.name}' as ${key.slice(1)}: an attempt before ran '${row.name}' there. Give each call a key of its own.`,
+    );
+  }
+  options.executor.wake(row.deployment_id);
+  return options.executor.withoutSlot(() => ended(options, row, signal));
+}
+
+function* findOrInsert(child: NewExecution, key: string) {
+  const parentId = child.parent_execution_id ?? "";
+  const existing = yield* getChild(child.org_id, parentId, key);
+  if (existing !== undefined) return existing;
+  yield* insertExecution(child);
+  const inserted = yield* getExecution(child.org_id, child.execution_id);
+  if (inserted === undefined) throw new Error("A row is missing that was just inserted.");
+  return inserted;
+}
+
+async function ended(options: ChildrenOptions, row: ExecutionRow, signal: AbortSignal): Promise<ChildResult> {
+  const watcher = watch(options.notices, [executionTopic(row.execution_id)], 1_000);
+  try {
+    for (;;) {
+      const now = await options.engine.read(() => getExecution(row.org_id, row.execution_id));
+      if (now === undefined) return refusal("The child execution is no longer kept.");
+      if (isEnd(now.status)) return result(now);
+      if (signal.aborted) return refusal("The wait for the child execution was aborted.");
+      await watcher.next(signal);
+    }
+  } finally {
+    watcher.stop();
+  }
+}
+
+function result(row: ExecutionRow): ChildResult {
+  const executionId = row.execution_id;
+  if (row.status === "succeeded")
+    return { executionId, output: parseStored<JsonValue>(row.output ?? "null") };
+  if (row.status === "cancelled") {
+    const message = `The child execution of '${row.name}' was cancelled.`;
+    return { executionId, error: { name: "CancelledError", message, stack: "" } };
+  }
+  return { executionId, error: parseStored<StoredError>(row.error ?? "{}") };
+}
+
+function refusal(message: string): ChildResult {
+  return { executionId: "", error: { name: "Error", message, stack: "" } };
+}

@@ -1,0 +1,362 @@
+/**
+ * Runs what is queued: claims due executions under a lease, hands them to the pools of their deployments, and writes down
+ * what became of them.
+ *
+ * The executor is *started* once, then *open* until `close`, which stops claiming, gives running executions a grace and
+ * hands the rest back to the queue. It learns of work by `wake` (this process accepted something), by the due time of
+ * what waits, and by looking once a second (another process did).
+ */
+import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { Limits } from "../config.ts";
+import type { Engine, Program } from "../store/engine.ts";
+import {
+  claimExecutions,
+  type ExecutionRow,
+  extendLeases,
+  finishExecution,
+  handBackExecution,
+  insertAttempt,
+  listExpired,
+  listOrphaned,
+  listWaiting,
+  loseExecution,
+  retryExecution,
+} from "../store/executions.ts";
+import { parseStored } from "../store/json.ts";
+import { insertLogs, type NewLog } from "../store/logs.ts";
+import type { LogWriter } from "./log-writer.ts";
+import { executionTopic, logTopic, type Notices } from "./notices.ts";
+import type { Outcome, Pools } from "./pool/contract.ts";
+import { afterAttempt, afterLoss, type StoredError, type Transition } from "./states.ts";
+
+export const leaseMs = 15_000;
+export const heartbeatMs = 5_000;
+const sweepMs = 1_000;
+const reclaimBatch = 1_000;
+
+export interface ExecutorOptions {
+  engine: Engine;
+  /** Names this process in leases; new at every start. */
+  owner: string;
+  limits: Limits;
+  notices: Notices;
+  logs: LogWriter;
+  /** The definition of a deployment. */
+  definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+  /** The secrets that an organization's code is given. */
+  secretsOf(orgId: string): Promise<Record<string, string>>;
+}
+
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #running = new Map<string, ExecutionRow>();
+  readonly #ready = new Set<string>();
+  readonly #claiming = new Set<string>();
+  #pools: Pools | null = null;
+  #suspended = 0;
+  #timers: NodeJS.Timeout[] = [];
+  #dueTimer: NodeJS.Timeout | null = null;
+  #closing = false;
+  #lastSweepError: string | null = null;
+  #pumping = false;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to run. With `exclusive`, every lease of another owner is one of a dead predecessor's. */
+  async start(pools: Pools, exclusive: boolean): Promise<void> {
+    this.#pools = pools;
+    if (exclusive)
+      await this.#reclaim(() => listOrphaned(this.#options.owner, reclaimBatch), "the server ended");
+    this.#timers.push(
+      setInterval(() => void this.#guard(() => this.#heartbeat()), heartbeatMs),
+      setInterval(() => void this.#guard(() => this.#sweep()), sweepMs),
+    );
+    await this.#sweep();
+  }
+
+  /** Something was queued for this deployment. */
+  wake(deploymentId: string): void {
+    this.#ready.add(deploymentId);
+    this.#pump();
+  }
+
+  /** The rows of executions that run here. */
+  running(executionId: string): ExecutionRow | undefined {
+    return this.#running.get(executionId);
+  }
+
+  /** Asks a running execution to end; false when it does not run here. */
+  cancel(executionId: string): boolean {
+    const row = this.#running.get(executionId);
+    if (row === undefined) return false;
+    row.cancel_requested = 1;
+    return this.#pools?.cancel(executionId) ?? false;
+  }
+
+  /** While `wait` is pending, its execution holds no slot: a workflow that waits must not keep its child from running. */
+  async withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
+    this.#suspended++;
+    this.#pump();
+    try {
+      return await wait();
+    } finally {
+      this.#suspended--;
+    }
+  }
+
+  /** @throws Error that says what is wrong. */
+  check(): void {
+    if (this.#pools === null || this.#closing) throw new Error("not running");
+    if (this.#lastSweepError !== null) throw new Error(this.#lastSweepError);
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
+    const settled = [...this.#running.keys()].map((id) => this.#settled(id));
+    await this.#pools?.close(graceMs);
+    await Promise.all(settled);
+    await this.#options.logs.flush();
+  }
+
+  #settled(executionId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.#options.notices.listen(`settled ${executionId}`, () => {
+        stop();
+        resolve();
+      });
+    });
+  }
+
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    // One claim for all that is accepted in this turn of the event loop.
+    queueMicrotask(() => {
+      this.#pumping = false;
+      for (const deploymentId of this.#ready) void this.#guard(() => this.#claim(deploymentId));
+    });
+  }
+
+  async #claim(deploymentId: string): Promise<void> {
+    const pools = this.#pools;
+    if (pools === null || this.#closing || this.#claiming.has(deploymentId)) return;
+    const room = this.#options.limits.concurrency - (this.#running.size - this.#suspended);
+    const limit = Math.min(pools.free(deploymentId), room);
+    if (limit <= 0) return;
+    this.#ready.delete(deploymentId);
+    this.#claiming.add(deploymentId);
+    try {
+      const { engine, owner } = this.#options;
+      const rows = await engine.write(() => {
+        const now = Date.now();
+        return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
+      });
+      if (rows.length === limit) this.#ready.add(deploymentId);
+      for (const row of rows) void this.#guard(() => this.#run(row, pools));
+    } finally {
+      this.#claiming.delete(deploymentId);
+      if (this.#ready.has(deploymentId)) this.#pump();
+    }
+  }
+
+  async #run(row: ExecutionRow, pools: Pools): Promise<void> {
+    this.#running.set(row.execution_id, row);
+    this.#options.notices.announce(executionTopic(row.execution_id));
+    let target: TargetDefinition | undefined;
+    let outcome: Outcome;
+    try {
+      const definition = await this.#options.definitionOf(row.org_id, row.deployment_id);
+      const targets = row.kind === "agent" ? definition.agents : definition.workflows;
+      target = targets.find((candidate) => candidate.name === row.name);
+      outcome = await this.#attempt(row, target, pools);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      outcome = { type: "lost", reason: `it could not be started: ${reason}`, suspect: false };
+    }
+    try {
+      await this.#settle(row, target, outcome);
+    } finally {
+      this.#running.delete(row.execution_id);
+      this.#options.notices.announce(`settled ${row.execution_id}`);
+      this.#options.notices.announce(executionTopic(row.execution_id));
+      this.wake(row.deployment_id);
+    }
+  }
+
+  async #attempt(row: ExecutionRow, target: TargetDefinition | undefined, pools: Pools): Promise<Outcome> {
+    if (row.cancel_requested === 1) return { type: "cancelled" };
+    if (target === undefined) {
+      const message = `The deployment has no ${row.kind} '${row.name}'.`;
+      const error = { name: "NotFoundError", message, stack: "" };
+      return { type: "failed", error, final: true, reason: "load" };
+    }
+    return pools.run({
+      executionId: row.execution_id,
+      organizationId: row.org_id,
+      deploymentId: row.deployment_id,
+      environment: row.environment,
+      kind: row.kind,
+      name: row.name,
+      module: target.module,
+      input: parseStored(row.input),
+      attempt: row.attempt,
+      trigger: row.origin,
+      timeoutMs: target.timeoutSeconds * 1000,
+      secrets: await this.#options.secretsOf(row.org_id),
+      alone: row.alone === 1,
+    });
+  }
+
+  async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {
+    const state = {
+      attempt: row.attempt,
+      losses: row.losses,
+      cancelRequested: row.cancel_requested === 1,
+      retry: target?.retry ?? null,
+    };
+    // Handing back on shutdown is not a loss: it must not count towards giving up.
+    if (this.#closing && outcome.type === "lost") return this.#handBack(row);
+    await this.#apply(row, afterAttempt(state, outcome, Date.now(), Math.random));
+  }
+
+  async #handBack(row: ExecutionRow): Promise<void> {
+    await this.#options.engine.write(() => handBackExecution(row, Date.now()));
+  }
+
+  async #apply(row: ExecutionRow, transition: Transition): Promise<void> {
+    const { engine } = this.#options;
+    const now = Date.now();
+    const line = logLine(row, transition, now);
+    await engine.write(function* () {
+      const held = yield* applyTransition(row, transition, now);
+      if (held && line !== null) yield* insertLogs([line]);
+    });
+    if (line !== null) this.#options.notices.announce(logTopic(row.org_id));
+    if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
+  }
+
+  async #heartbeat(): Promise<void> {
+    if (this.#running.size === 0) return;
+    const { engine, owner } = this.#options;
+    await engine.write(() => extendLeases(owner, Date.now() + leaseMs));
+  }
+
+  async #sweep(): Promise<void> {
+    const { engine, owner } = this.#options;
+    await this.#reclaim(() => listExpired(owner, Date.now(), reclaimBatch), "its worker stopped answering");
+    const now = Date.now();
+    for (const { deployment_id, due_at } of await engine.read(listWaiting)) {
+      if (due_at <= now) this.wake(deployment_id);
+      else this.#wakeAt(due_at);
+    }
+  }
+
+  /** Looks for due work when the earliest of what waits is due, if that is before the next sweep. */
+  #wakeAt(dueAtMs: number): void {
+    const delay = dueAtMs - Date.now();
+    if (delay >= sweepMs || this.#closing || this.#dueTimer !== null) return;
+    this.#dueTimer = setTimeout(
+      () => {
+        this.#dueTimer = null;
+        void this.#guard(() => this.#sweep());
+      },
+      Math.max(delay, 1),
+    );
+  }
+
+  async #reclaim(list: () => Program<ExecutionRow[]>, reason: string): Promise<void> {
+    const { engine } = this.#options;
+    for (;;) {
+      const rows = await engine.read(list);
+      for (const row of rows) {
+        const state = {
+          attempt: row.attempt,
+          losses: row.losses,
+          cancelRequested: row.cancel_requested === 1,
+          retry: null,
+        };
+        await this.#apply(row, afterLoss(state, `${reason}.`, row.alone === 1, Date.now()));
+        this.#options.notices.announce(executionTopic(row.execution_id));
+      }
+      if (rows.length < reclaimBatch) return;
+    }
+  }
+
+  /** A failing store must not end the process: the lease runs out and the work is done again. */
+  async #guard(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#lastSweepError = null;
+    } catch (error) {
+      if (this.#closing) return;
+      this.#lastSweepError = error instanceof Error ? error.message : String(error);
+      console.error("The executor failed:", this.#lastSweepError);
+    }
+  }
+}
+
+/** Writes a transition; false when the lease was no longer held and nothing was changed. */
+function* applyTransition(row: ExecutionRow, transition: Transition, nowMs: number): Program<boolean> {
+  switch (transition.to) {
+    case "succeeded":
+      return yield* finishExecution(row, "succeeded", transition.output, null, nowMs);
+    case "cancelled":
+      return yield* finishExecution(row, "cancelled", null, null, nowMs);
+    case "failed": {
+      const error = JSON.stringify(transition.error);
+      const held = yield* finishExecution(row, "failed", null, error, nowMs);
+      if (held) yield* insertAttempt(row, error, nowMs, null);
+      return held;
+    }
+    case "queued":
+      return transition.because === "retry"
+        ? yield* retryExecution(row, JSON.stringify(transition.error), transition.dueAtMs, nowMs)
+        : yield* loseExecution(row, transition.alone, transition.dueAtMs);
+  }
+}
+
+/** What people want to know of an execution that did not simply succeed. */
+function logLine(row: ExecutionRow, transition: Transition, nowMs: number): NewLog | null {
+  const message = describe(row, transition, nowMs);
+  if (message === null) return null;
+  return {
+    org_id: row.org_id,
+    at: nowMs,
+    level: transition.to === "failed" ? "error" : "warn",
+    source: "execution",
+    message,
+    execution_id: row.execution_id,
+    deployment_id: row.deployment_id,
+    name: row.name,
+    environment: row.environment,
+  };
+}
+
+function describe(row: ExecutionRow, transition: Transition, nowMs: number): string | null {
+  switch (transition.to) {
+    case "succeeded":
+      return null;
+    case "cancelled":
+      return `The ${row.kind} '${row.name}' was cancelled.`;
+    case "failed":
+      return `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. It will not be tried again.`;
+    case "queued": {
+      const seconds = Math.max(0, (transition.dueAtMs - nowMs) / 1000).toFixed(1);
+      return transition.because === "retry"
+        ? `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. It will be tried again in ${seconds} s.`
+        : `The worker was lost (${transition.reason.replace(/\.$/, "")}); the attempt starts anew.`;
+    }
+  }
+}
+
+function oneLine(error: StoredError): string {
+  return `${error.name}: ${error.message}`.replaceAll(/\s+/g, " ").replace(/\.$/, "");
+}

@@ -1,0 +1,195 @@
+/**
+ * One port for everything: HTTP/1.1 and HTTP/2 without TLS, told apart by the first bytes of a connection, since an
+ * HTTP/2 client that knows no better begins with the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN
+ * tells them apart.
+ */
+import { readFileSync } from "node:fs";
+import * as http from "node:http";
+import * as http2 from "node:http2";
+import { type AddressInfo, connect, type Server, type Socket } from "node:net";
+import type { Config } from "./config.ts";
+import type { Handler } from "./routes/dispatch.ts";
+import { canHandOverHttp1 } from "./runtime.ts";
+
+const maxHeaderBytes = 16 * 1024;
+const headersMs = 15_000;
+const idleMs = 60_000;
+/** A connection that says nothing at all. */
+const firstByteMs = 15_000;
+const maxStreams = 256;
+
+export interface Listener {
+  /** Resolves to the port that it listens on. */
+  listen(port: number, host: string): Promise<number>;
+  /** Stops accepting and ends idle connections; resolves when the last request has been answered. */
+  drain(): Promise<void>;
+  /** Ends whatever is still open. */
+  close(): void;
+}
+
+export function createListener(handler: Handler, tls: Config["tls"]): Listener {
+  return tls === null ? plainListener(handler) : tlsListener(handler, tls);
+}
+
+/** The compatibility API of `node:http2` has the shape of `node:http` as far as this service uses it. */
+type Http2Handler = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void;
+
+function http2Options() {
+  return {
+    maxHeaderListPairs: 128,
+    settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
+  };
+}
+
+function plainListener(handler: Handler): Listener {
+  const sockets = new Set<Socket>();
+  const sessions = new Set<http2.ServerHttp2Session>();
+  const options = { maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs, requestTimeout: 0 };
+  const one = http.createServer(options, handler);
+  one.keepAliveTimeout = idleMs;
+  one.on("clientError", answerClientError);
+  const two = http2.createServer(http2Options(), handler as unknown as Http2Handler);
+  two.on("session", (session) => track(session, sessions));
+  const serveOne = one.listeners("connection").at(0) as (socket: Socket) => void;
+  // The HTTP/1.1 server itself listens, so that its own timeouts run; only who gets a connection is decided here.
+  one.removeAllListeners("connection");
+  let loopbackPort: Promise<number> | null = null;
+  const loopback = canHandOverHttp1 ? null : http.createServer(options, handler);
+  if (loopback !== null) {
+    loopback.keepAliveTimeout = idleMs;
+    loopback.on("clientError", answerClientError);
+  }
+  one.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    sniff(socket, (isHttp2) => {
+      if (isHttp2) two.emit("connection", socket);
+      else if (loopback === null) serveOne.call(one, socket);
+      else {
+        loopbackPort ??= listening(loopback, 0, "127.0.0.1");
+        void loopbackPort.then((port) => pipe(socket, port));
+      }
+    });
+  });
+  return {
+    listen: (port, host) => listening(one, port, host),
+    drain: () =>
+      drain(one, sessions, () => {
+        one.closeIdleConnections();
+        loopback?.close();
+        loopback?.closeIdleConnections();
+      }),
+    close() {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+      loopback?.closeAllConnections();
+    },
+  };
+}
+
+function tlsListener(handler: Handler, tls: { certFile: string; keyFile: string }): Listener {
+  const sessions = new Set<http2.ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  const server = http2.createSecureServer(
+    {
+      ...http2Options(),
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersMs,
+      allowHTTP1: true,
+      cert: readFileSync(tls.certFile),
+      key: readFileSync(tls.keyFile),
+    } as http2.SecureServerOptions,
+    handler as unknown as Http2Handler,
+  );
+  server.on("session", (session) => track(session, sessions));
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return {
+    listen: (port, host) => listening(server, port, host),
+    drain: () => drain(server, sessions, () => {}),
+    close() {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function track(session: http2.ServerHttp2Session, sessions: Set<http2.ServerHttp2Session>): void {
+  sessions.add(session);
+  session.setTimeout(idleMs, () => session.close());
+  session.on("error", () => session.destroy());
+  session.once("close", () => sessions.delete(session));
+}
+
+/** Looks at the first bytes and puts them back. */
+function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
+  const onError = () => socket.destroy();
+  socket.on("error", onError);
+  socket.setTimeout(firstByteMs, onError);
+  socket.once("data", (chunk: Buffer) => {
+    socket.setTimeout(0);
+    socket.removeListener("timeout", onError);
+    socket.pause();
+    socket.unshift(chunk);
+    decide(chunk.toString("latin1", 0, 3) === "PRI");
+    if (canHandOverHttp1) socket.resume();
+  });
+}
+
+function pipe(socket: Socket, port: number): void {
+  const inner = connect(port, "127.0.0.1");
+  inner.setNoDelay(true);
+  socket.setNoDelay(true);
+  const end = () => {
+    inner.destroy();
+    socket.destroy();
+  };
+  inner.on("error", end);
+  inner.on("close", end);
+  socket.on("close", end);
+  socket.pipe(inner);
+  inner.pipe(socket);
+}
+
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, reason, code, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [
+          431,
+          "Request Header Fields Too Large",
+          "resource_exhausted",
+          `Headers may have ${maxHeaderBytes} bytes.`,
+        ]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? [408, "Request Timeout", "deadline_exceeded", "The request took too long to arrive."]
+        : [400, "Bad Request", "invalid_argument", "The request is not well-formed HTTP."];
+  const body = JSON.stringify({ code, message });
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listening(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function drain(
+  server: Server,
+  sessions: Set<http2.ServerHttp2Session>,
+  closeIdle: () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    for (const session of sessions) session.close();
+    closeIdle();
+  });
+}

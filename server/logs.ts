@@ -1,0 +1,32 @@
+/** Turns what children print into log lines of their organization. */
+import type { Executor } from "./executions/executor.ts";
+import type { LogWriter } from "./executions/log-writer.ts";
+import type { PoolEvents } from "./executions/pool/contract.ts";
+import type { DeploymentCache } from "./services/deployment-cache.ts";
+import type { NewLog } from "./store/logs.ts";
+
+export function childLogs(
+  executor: Executor,
+  deployments: DeploymentCache,
+  logs: LogWriter,
+): PoolEvents["log"] {
+  return (deploymentId, entries) => {
+    const deployment = deployments.held(deploymentId);
+    if (deployment === undefined) return;
+    const rows = entries.map((entry): NewLog => {
+      const execution = entry.executionId === null ? undefined : executor.running(entry.executionId);
+      return {
+        org_id: deployment.orgId,
+        at: entry.atMs,
+        level: entry.level,
+        source: "console",
+        message: entry.message,
+        execution_id: entry.executionId,
+        deployment_id: deploymentId,
+        name: execution?.name ?? null,
+        environment: deployment.environment,
+      };
+    });
+    logs.add(rows);
+  };
+}

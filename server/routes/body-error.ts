@@ -1,0 +1,32 @@
+/** The errors of bodies that cannot be read, with their exact statuses. */
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { fail, invalid } from "../errors.ts";
+import type { BodyRefusal } from "../webhooks/body.ts";
+import type { JsonRefusal } from "../webhooks/json.ts";
+
+/** The rest of a refused body is still on its way; only a new connection is in step again. */
+const close = { connection: "close" };
+
+export function bodyError(refusal: BodyRefusal, message: string): ConnectError {
+  switch (refusal) {
+    case "too_large":
+      return fail(Code.ResourceExhausted, `${message.replace(/\.$/, "")} (SVC_MAX_WEBHOOK_BYTES).`, {
+        status: 413,
+        headers: close,
+      });
+    case "encoded":
+      return invalid(message, { status: 415, headers: close });
+    case "timeout":
+      return fail(Code.DeadlineExceeded, message, { status: 408, headers: close });
+    case "aborted":
+      return invalid(message, { headers: close });
+  }
+}
+
+export function jsonError(refusal: JsonRefusal | "media_type", message: string): ConnectError {
+  if (refusal !== "media_type") return invalid(message);
+  return invalid("The Content-Type must be application/json, or another JSON type (+json), in UTF-8.", {
+    status: 415,
+    headers: { accept: "application/json" },
+  });
+}

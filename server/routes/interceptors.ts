@@ -1,0 +1,49 @@
+/** What every call passes through, besides authentication. */
+import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
+import { statusHeader, toPublicError } from "../errors.ts";
+
+/** Lets no error out that is not meant for the outside; `report` gets those. */
+export function publicErrors(report: (error: unknown) => void): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await guarded(await next(request), (error) => toPublicError(error, report));
+    } catch (error) {
+      throw toPublicError(error, report);
+    }
+  };
+}
+
+/** Removes the header that is meant for the REST transcoder from what goes to RPC callers. */
+export const hideStatus: Interceptor = (next) => async (request) => {
+  try {
+    const response = await next(request);
+    response.header.delete(statusHeader);
+    return await guarded(response, withoutStatus);
+  } catch (error) {
+    throw withoutStatus(error);
+  }
+};
+
+function withoutStatus(error: unknown): unknown {
+  if (error instanceof ConnectError) error.metadata.delete(statusHeader);
+  return error;
+}
+
+async function guarded(
+  response: UnaryResponse | StreamResponse,
+  map: (error: unknown) => unknown,
+): Promise<UnaryResponse | StreamResponse> {
+  if (!response.stream) return response;
+  const { message } = response;
+  return {
+    ...response,
+    message: (async function* () {
+      try {
+        yield* message;
+      } catch (error) {
+        throw map(error);
+      }
+    })(),
+  };
+}

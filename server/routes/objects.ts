@@ -1,0 +1,89 @@
+/** The signed URLs of the file storage: one PUT of an announced package, or one GET of a stored one. */
+import { pipeline } from "node:stream/promises";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { fail, invalid, toPublicError } from "../errors.ts";
+import type { App } from "../services/app.ts";
+import { ContentMismatch } from "../storage/contract.ts";
+import { FileStorage } from "../storage/filesystem.ts";
+import { verifyPath } from "../storage/signing.ts";
+import { finishUpload, getUpload } from "../store/objects.ts";
+import { type Request, type Response, sendError, sendJson } from "./answer.ts";
+
+const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
+
+export function isObjectPath(path: string): boolean {
+  return path.startsWith("/storage/");
+}
+
+export async function handleObject(
+  app: App,
+  request: Request,
+  response: Response,
+  path: string,
+  query: URLSearchParams,
+  report: (error: unknown) => void,
+): Promise<void> {
+  try {
+    const match = objectPath.exec(path);
+    const { storage } = app;
+    const signed =
+      match !== null && storage instanceof FileStorage
+        ? verifyPath(storage.signingKey, request.method ?? "", path, query)
+        : null;
+    if (match === null || signed === null) {
+      throw fail(Code.PermissionDenied, "The URL is not one that this service has signed for this method.");
+    }
+    if (signed.expiresAtMs < Date.now()) throw fail(Code.PermissionDenied, "The signed URL has expired.");
+    const key = { orgId: match[1] ?? "", digest: match[2] ?? "" };
+    if (signed.method === "PUT") await receive(app, request, response, key, signed.name);
+    else await send(app, response, key, signed.name);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else sendError(response, toPublicError(mismatchOf(error), report), { connection: "close" });
+  }
+}
+
+type Key = { orgId: string; digest: string };
+
+async function receive(
+  app: App,
+  request: Request,
+  response: Response,
+  key: Key,
+  uploadId: string,
+): Promise<void> {
+  const upload = await app.engine.read(() => getUpload(key.orgId, uploadId));
+  if (upload === undefined || upload.digest !== key.digest) {
+    throw fail(Code.FailedPrecondition, "The upload is finished or was never begun.", { status: 409 });
+  }
+  const length = request.headers["content-length"];
+  if (length !== undefined && Number(length) !== upload.size_bytes) {
+    throw invalid(
+      `The upload must have ${upload.size_bytes} bytes as announced; Content-Length is ${length}.`,
+    );
+  }
+  await app.storage.put(key, upload.size_bytes, request);
+  await app.engine.write(() => finishUpload(upload, Date.now()));
+  sendJson(response, 200, { digest: key.digest, size_bytes: upload.size_bytes });
+}
+
+async function send(app: App, response: Response, key: Key, name: string): Promise<void> {
+  const object = await app.storage.get(key);
+  if (object === null) throw fail(Code.NotFound, "There is no such object.");
+  response.writeHead(200, {
+    "content-type": "application/gzip",
+    "content-length": String(object.sizeBytes),
+    "content-disposition": `attachment; filename="${name.replaceAll(/[^\w.-]/g, "_")}"`,
+    digest: `sha-256=${Buffer.from(key.digest, "hex").toString("base64")}`,
+  });
+  await pipeline(object.content, response);
+}
+
+/** A broken or false upload is the sender's doing. */
+function mismatchOf(error: unknown): unknown {
+  if (error instanceof ContentMismatch) return invalid(error.message);
+  if (error instanceof ConnectError) return error;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") return invalid("The upload broke off.");
+  return error;
+}

@@ -1,0 +1,218 @@
+/**
+ * REST over the contract: turns a request that matches an HTTP rule into the method's message, calls the method through
+ * the same router and interceptors as every RPC, and writes the answer as JSON; a stream as newline-delimited JSON.
+ */
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type MessageInitShape,
+  ScalarType,
+  toJson,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import type { Limits } from "../config.ts";
+import { fail, invalid, statusHeader, toPublicError } from "../errors.ts";
+import { isJsonContentType, readBody } from "../webhooks/body.ts";
+import { parseJsonObject } from "../webhooks/json.ts";
+import { type Request, type Response, sendError, sendJson } from "./answer.ts";
+import { bodyError, jsonError } from "./body-error.ts";
+import type { Match } from "./http-rule.ts";
+
+/** How messages are written as JSON everywhere: snake_case, with empty lists and strings shown. */
+export const jsonWriteOptions = { useProtoFieldName: true, alwaysEmitImplicit: true } as const;
+
+const bodyTimeoutMs = 30_000;
+/** The headers that a method may see; everything else of a request is the dispatcher's business. */
+const passedHeaders = ["authorization", "idempotency-key", "prefer", "svc-environment"];
+
+export type Transcoder = (
+  request: Request,
+  response: Response,
+  match: Match,
+  query: URLSearchParams,
+) => Promise<void>;
+
+export function createTranscoder(
+  transport: Transport,
+  limits: Limits,
+  report: (error: unknown) => void,
+): Transcoder {
+  return async (request, response, match, query) => {
+    const abort = new AbortController();
+    response.on("close", () => abort.abort());
+    try {
+      const message = await readMessage(request, match, query, limits);
+      const header = new Headers();
+      for (const name of passedHeaders) {
+        const value = request.headers[name];
+        if (typeof value === "string") header.set(name, value);
+      }
+      const { method } = match.rule;
+      if (method.methodKind === "unary") {
+        await sendUnary(
+          transport,
+          method as DescMethod & { methodKind: "unary" },
+          message,
+          header,
+          abort.signal,
+          response,
+        );
+      } else if (method.methodKind === "server_streaming") {
+        await sendStream(
+          transport,
+          method as DescMethod & { methodKind: "server_streaming" },
+          message,
+          header,
+          abort.signal,
+          response,
+        );
+      } else {
+        throw fail(Code.Unimplemented, `${method.name} cannot be called over REST.`);
+      }
+    } catch (error) {
+      if (abort.signal.aborted) return;
+      sendError(response, toPublicError(ConnectError.from(error), report));
+    }
+  };
+}
+
+type Message = MessageInitShape<DescMessage>;
+
+async function sendUnary(
+  transport: Transport,
+  method: DescMethod & { methodKind: "unary" },
+  message: Message,
+  header: Headers,
+  signal: AbortSignal,
+  response: Response,
+): Promise<void> {
+  const answer = await transport.unary(method, signal, undefined, header, message);
+  const headers: Record<string, string> = {};
+  for (const name of ["location", "preference-applied", "retry-after"]) {
+    const value = answer.header.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  const status = Number(answer.header.get(statusHeader) ?? 200);
+  sendJson(response, status, toJson(method.output, answer.message, jsonWriteOptions), headers);
+}
+
+async function sendStream(
+  transport: Transport,
+  method: DescMethod & { methodKind: "server_streaming" },
+  message: Message,
+  header: Headers,
+  signal: AbortSignal,
+  response: Response,
+): Promise<void> {
+  const input = (async function* () {
+    yield message;
+  })();
+  const answer = await transport.stream(method, signal, undefined, header, input);
+  const start = () =>
+    response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+  try {
+    for await (const item of answer.message) {
+      // An error of the very first step still gets a status of its own.
+      if (!response.headersSent) start();
+      const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
+      if (!response.write(line)) await drained(response, signal);
+    }
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    // The stream has begun: the reader learns from the broken connection that it is not whole.
+    response.destroy();
+    return;
+  }
+  if (!response.headersSent) start();
+  response.end();
+}
+
+function drained(response: Response, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onDrain = () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    };
+    const onAbort = () => {
+      response.off("drain", onDrain);
+      reject(new ConnectError("The reader is gone.", Code.Canceled));
+    };
+    response.once("drain", onDrain);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+async function readMessage(
+  request: Request,
+  match: Match,
+  query: URLSearchParams,
+  limits: Limits,
+): Promise<Message> {
+  const { rule, variables } = match;
+  const json: JsonObject = {};
+  const bound = new Set(Object.keys(variables));
+  if (rule.body !== "") {
+    const body = await readJson(request, limits);
+    if (rule.body === "*") Object.assign(json, body);
+    else {
+      json[rule.body] = body;
+      bound.add(rule.body);
+    }
+  }
+  if (rule.body !== "*") addQuery(json, rule.method.input, query, bound);
+  for (const [name, value] of Object.entries(variables)) {
+    // The path decides: a body must not name another resource than its URL.
+    delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
+    json[name] = value;
+  }
+  try {
+    return fromJson(rule.method.input, json);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw invalid(`Cannot read the request: ${reason.replace(/svc\.v1\.\w+\./g, "")}.`);
+  }
+}
+
+async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
+  const length = request.headers["content-length"];
+  const empty =
+    request.headers["transfer-encoding"] === undefined && (length === undefined || length === "0");
+  if (empty && request.httpVersionMajor < 2) return {};
+  const body = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
+  if (!body.ok) throw bodyError(body.code, body.message);
+  if (body.body.byteLength === 0) return {};
+  if (!isJsonContentType(request.headers["content-type"])) throw jsonError("media_type", "");
+  const parsed = parseJsonObject(body.body, { depth: limits.jsonDepth });
+  if (!parsed.ok) throw jsonError(parsed.code, parsed.message);
+  return parsed.value as JsonObject;
+}
+
+/** Query parameters by field name, in both spellings; only fields that the path and body have not bound. */
+function addQuery(json: JsonObject, input: DescMessage, query: URLSearchParams, bound: Set<string>): void {
+  for (const name of new Set(query.keys())) {
+    const field = input.fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
+    if (field === undefined || bound.has(field.name)) {
+      throw invalid(
+        `Cannot use the query parameter '${name.slice(0, 80)}': this method has no such parameter.`,
+      );
+    }
+    const values = query.getAll(name);
+    json[field.name] =
+      field.fieldKind === "list"
+        ? values.map((value) => queryValue(field, value))
+        : queryValue(field, values.at(-1) ?? "");
+  }
+}
+
+function queryValue(field: DescField, text: string): JsonValue {
+  if (field.scalar === ScalarType.BOOL) {
+    if (text === "true" || text === "1" || text === "") return true;
+    if (text === "false" || text === "0") return false;
+    throw invalid(`Cannot use '${text.slice(0, 80)}' for ${field.name}: it must be true or false.`);
+  }
+  return text;
+}

@@ -1,0 +1,34 @@
+/** What the services work with. The composition root fills it in; no service reaches further. */
+import type { ProjectDefinition } from "../../project/definition.ts";
+import type { Config } from "../config.ts";
+import type { Executor } from "../executions/executor.ts";
+import type { LogWriter } from "../executions/log-writer.ts";
+import type { Notices } from "../executions/notices.ts";
+import type { Pools } from "../executions/pool/contract.ts";
+import type { ObjectStorage } from "../storage/contract.ts";
+import type { Engine } from "../store/engine.ts";
+import type { RouteTable } from "../webhooks/route-table.ts";
+import type { Trigger } from "../webhooks/trigger.ts";
+import type { Waiters } from "../webhooks/waiters.ts";
+import type { Packages } from "./packages.ts";
+
+export interface App {
+  config: Config;
+  /** The URL under which others reach the service, without a slash at its end. */
+  baseUrl(): string;
+  engine: Engine;
+  storage: ObjectStorage;
+  packages: Packages;
+  pools: Pools;
+  executor: Executor;
+  routes: RouteTable;
+  trigger: Trigger;
+  notices: Notices;
+  logs: LogWriter;
+  /** The definition of a deployment, from memory when it was used lately. */
+  definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+  /** Callers that prefer to wait for the end of what they triggered. */
+  waiters: Waiters;
+  /** Aborted when the service shuts down: streams end. */
+  closing: AbortSignal;
+}

@@ -1,0 +1,118 @@
+/** From a stored package to an active deployment. The server reads and checks everything itself: it trusts no client. */
+import { Code } from "@connectrpc/connect";
+import type { ProjectDefinition } from "../../project/definition.ts";
+import { formatProblem, loadProject, PROJECT_FILE } from "../../project/file.ts";
+import type { Caller } from "../auth.ts";
+import { fail, invalid } from "../errors.ts";
+import { orderedId } from "../ids.ts";
+import { activate } from "../store/activation.ts";
+import {
+  type DeploymentRow,
+  failDeployment,
+  getActiveDeployment,
+  getDeployment,
+  insertDeployment,
+  insertEvent,
+} from "../store/deployments.ts";
+import { getObject } from "../store/objects.ts";
+import type { App } from "./app.ts";
+import { activationOf, afterActivation, logDeployment, rethrowConflict } from "./deployments.ts";
+
+/** How long one module may take to load when it is checked. */
+const loadCheckMs = 20_000;
+
+export interface DeployRequest {
+  caller: Caller;
+  digest: string;
+  environment: string;
+  redeploy: boolean;
+}
+
+export async function deploy(
+  app: App,
+  request: DeployRequest,
+): Promise<{ deploymentId: string; unchanged: boolean }> {
+  const { engine } = app;
+  const { caller, digest, environment } = request;
+  const key = { orgId: caller.orgId, digest };
+  const object = await engine.read(() => getObject(caller.orgId, digest));
+  if (object === undefined) {
+    throw fail(
+      Code.FailedPrecondition,
+      `Cannot deploy ${digest}: no such package is stored; upload it first.`,
+    );
+  }
+  const files = await app.packages.unpack(key);
+  const definition = await readDefinition(app.packages.directory(key));
+  const active = await engine.read(() => getActiveDeployment(caller.orgId, environment, definition.name));
+  if (active !== undefined && active.digest === digest && !request.redeploy) {
+    return { deploymentId: active.deployment_id, unchanged: true };
+  }
+  const now = Date.now();
+  const actor = { keyId: caller.keyId, keyName: caller.keyName };
+  const deploymentId = orderedId("dep", now);
+  const row = {
+    org_id: caller.orgId,
+    deployment_id: deploymentId,
+    project: definition.name,
+    version: definition.version,
+    environment,
+    digest,
+    size_bytes: object.size_bytes,
+    file_count: files.length,
+    definition: JSON.stringify(definition),
+    files: JSON.stringify(files),
+    created_by: caller.keyId,
+    created_by_name: caller.keyName,
+    created_at: now,
+  };
+  await engine.write(function* () {
+    yield* insertDeployment(row);
+    yield* insertEvent(caller.orgId, deploymentId, "created", now, actor);
+  });
+  const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
+  try {
+    await checkModules(app, deploymentId, app.packages.directory(key), definition);
+    await engine
+      .write(function* () {
+        const now = yield* getDeployment(caller.orgId, deploymentId);
+        if (now?.status !== "pending") {
+          throw fail(Code.Aborted, `Cannot activate ${deploymentId}: it is ${now?.status} by now.`);
+        }
+        yield* activate(activationOf(pending, actor));
+      })
+      .catch(rethrowConflict);
+  } catch (error) {
+    const message = error instanceof Error ? error.message.replace(/^\[[a-z_]+\] /, "") : String(error);
+    await engine.write(() => failDeployment(caller.orgId, deploymentId, message, Date.now()));
+    logDeployment(app, pending, `Deployment ${deploymentId} of '${definition.name}' failed: ${message}`);
+    throw error;
+  }
+  afterActivation(app, pending);
+  return { deploymentId, unchanged: false };
+}
+
+async function readDefinition(directory: string): Promise<ProjectDefinition> {
+  const { definition, problems } = await loadProject(directory);
+  if (definition !== null) return definition;
+  const list = problems.map((problem) => formatProblem(PROJECT_FILE, problem)).join("\n");
+  throw invalid(`Invalid configuration in ${PROJECT_FILE}\n${list}`);
+}
+
+/** Loads every module in the same child process that would run it. */
+async function checkModules(
+  app: App,
+  deploymentId: string,
+  directory: string,
+  definition: ProjectDefinition,
+): Promise<void> {
+  const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
+  const checks = await app.pools.check({ deploymentId, directory }, modules, loadCheckMs);
+  const broken = checks.filter((check) => !check.ok);
+  if (broken.length === 0) return;
+  const list = broken.map(({ module, error }) => {
+    const place = error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`;
+    return `${place}: ${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`;
+  });
+  throw invalid(`Cannot load the project's modules:\n${list.join("\n")}`);
+}

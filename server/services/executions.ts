@@ -1,0 +1,109 @@
+/** ExecutionService: runs, and what became of them. */
+import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { JsonObject } from "../../project/json.ts";
+import { type ExecutionService, ListExecutionsResponseSchema } from "../../proto/svc/v1/execution_pb.ts";
+import { callerOf } from "../auth.ts";
+import { notFound } from "../errors.ts";
+import { isId, orderedId } from "../ids.ts";
+import { getTarget } from "../store/activation.ts";
+import { type ExecutionRow, getExecution, insertExecution, listExecutions } from "../store/executions.ts";
+import { encodePayload } from "../webhooks/payload.ts";
+import type { App } from "./app.ts";
+import { toExecution } from "./convert.ts";
+import { tailLogs, watchExecution } from "./follow.ts";
+import {
+  checkedWord,
+  environmentFilter,
+  environmentOf,
+  executionStatuses,
+  kinds,
+  paged,
+  pageOf,
+} from "./request.ts";
+
+export function executionService(app: App): ServiceImpl<typeof ExecutionService> {
+  const { engine } = app;
+
+  async function require(orgId: string, executionId: string): Promise<ExecutionRow> {
+    const row = isId("exe", executionId)
+      ? await engine.read(() => getExecution(orgId, executionId))
+      : undefined;
+    if (row === undefined) throw notFound(`There is no execution '${executionId.slice(0, 80)}'.`);
+    return row;
+  }
+
+  return {
+    async runExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const environment = environmentOf(request.environment, context);
+      const kind = checkedWord("kind", request.kind, kinds);
+      const input = encodePayload((request.input ?? {}) as JsonObject, app.config.limits);
+      const row = await engine.write(function* () {
+        const target = yield* getTarget(orgId, environment, request.name);
+        if (target === undefined || (kind !== "" && target.kind !== kind)) {
+          const what = kind === "" ? "agent or workflow" : kind;
+          throw notFound(
+            `There is no ${what} '${request.name.slice(0, 80)}' in ${environment}; deploy one with that name first.`,
+          );
+        }
+        const now = Date.now();
+        const executionId = orderedId("exe", now);
+        yield* insertExecution({
+          org_id: orgId,
+          execution_id: executionId,
+          kind: target.kind,
+          name: target.name,
+          origin: "run",
+          deployment_id: target.deployment_id,
+          environment,
+          input: input.text,
+          unmapped: "[]",
+          parent_execution_id: null,
+          parent_key: null,
+          depth: 0,
+          created_at: now,
+        });
+        return yield* getExecution(orgId, executionId);
+      });
+      if (row === undefined) throw new Error("A row is missing that was just inserted.");
+      app.executor.wake(row.deployment_id);
+      return toExecution(row);
+    },
+
+    async getExecution(request, context) {
+      return toExecution(await require(callerOf(context).orgId, request.executionId));
+    },
+
+    async listExecutions(request, context) {
+      const { orgId } = callerOf(context);
+      const page = pageOf(request);
+      const filter = {
+        environment: environmentFilter(request.environment, context),
+        status: checkedWord("status", request.status, executionStatuses),
+        name: request.name,
+        kind: checkedWord("kind", request.kind, kinds),
+        since: request.since === undefined ? 0 : timestampMs(request.since),
+        before: page.before,
+        limit: page.limit + 1,
+      };
+      const found = await engine.read(() => listExecutions(orgId, filter));
+      const { rows, nextPageToken } = paged(found, page, (row) => row.execution_id);
+      return create(ListExecutionsResponseSchema, { executions: rows.map(toExecution), nextPageToken });
+    },
+
+    async *watchExecution(request, context) {
+      const { orgId } = callerOf(context);
+      await require(orgId, request.executionId);
+      yield* watchExecution(app, orgId, request, context.signal);
+    },
+
+    async *tailLogs(request, context) {
+      const { orgId } = callerOf(context);
+      if (request.executionId !== "") await require(orgId, request.executionId);
+      const environment = environmentFilter(request.environment, context);
+      yield* tailLogs(app, orgId, { ...request, environment }, context.signal);
+    },
+  };
+}

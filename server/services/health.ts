@@ -1,0 +1,49 @@
+/** HealthService: asks the parts that the service cannot work without. */
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
+import { callerOf } from "../auth.ts";
+import { statusHeader } from "../errors.ts";
+import { runtimeName } from "../runtime.ts";
+import { countOrganizations } from "../store/organizations.ts";
+import { version } from "../version.ts";
+import type { App } from "./app.ts";
+
+export function healthService(app: App): ServiceImpl<typeof HealthService> {
+  return {
+    async check(_request, context) {
+      const { orgId } = callerOf(context);
+      const checks = await checkParts(app);
+      const ok = Object.values(checks).every((result) => result === "ok");
+      if (!ok) context.responseHeader.set(statusHeader, "503");
+      return create(CheckResponseSchema, {
+        status: ok ? "ok" : "degraded",
+        version,
+        runtime: runtimeName,
+        organization: orgId,
+        checks,
+      });
+    },
+  };
+}
+
+/** What each part says of itself; used by `/readyz` too, which needs no key. */
+export async function checkParts(app: App): Promise<{ store: string; storage: string; executor: string }> {
+  const [store, storage, executor] = await Promise.all([
+    verdict(() => app.engine.read(countOrganizations)),
+    verdict(() => app.storage.check()),
+    verdict(async () => app.executor.check()),
+  ]);
+  return { store, storage, executor };
+}
+
+/** Only the kind of failure: its text may name paths. */
+async function verdict(check: () => Promise<unknown>): Promise<string> {
+  try {
+    await check();
+    return "ok";
+  } catch (error) {
+    console.error("A health check failed:", error instanceof Error ? error.message : error);
+    return "failing";
+  }
+}

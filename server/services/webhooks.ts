@@ -1,0 +1,89 @@
+/** WebhookService: the trigger for callers of the RPC protocols, and the list. */
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { WebhookDefinition } from "../../project/definition.ts";
+import type { JsonObject } from "../../project/json.ts";
+import {
+  ListWebhooksResponseSchema,
+  TriggerWebhookResponseSchema,
+  WebhookSchema,
+  type WebhookService,
+  type WebhookTarget,
+  WebhookTargetSchema,
+} from "../../proto/svc/v1/webhook_pb.ts";
+import { callerOf } from "../auth.ts";
+import { invalid } from "../errors.ts";
+import { listWebhooks, type WebhookRow } from "../store/activation.ts";
+import { getDeployment } from "../store/deployments.ts";
+import { parseStored } from "../store/json.ts";
+import { getOrganization } from "../store/organizations.ts";
+import { addressOf } from "../webhooks/address.ts";
+import { encodePayload } from "../webhooks/payload.ts";
+import type { App } from "./app.ts";
+import { mappingMap, webhookUrl } from "./convert.ts";
+import { environmentOf } from "./request.ts";
+
+export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
+  return {
+    async triggerWebhook(request, context) {
+      const address = addressOf(request, environmentOf("", context));
+      if (address === null) {
+        throw invalid(
+          "Cannot trigger: name the webhook by agent or workflow and slug, or by webhook_slug alone.",
+        );
+      }
+      const route = await app.trigger.route(address);
+      const value = (request.payload ?? {}) as JsonObject;
+      const accepted = await app.trigger.accept(route, encodePayload(value, app.config.limits));
+      return create(TriggerWebhookResponseSchema, { executionId: accepted.executionId, status: "queued" });
+    },
+
+    async listWebhooks(request, context) {
+      const caller = callerOf(context);
+      const environment = environmentOf(request.environment, context);
+      const { organization, rows } = await app.engine.read(function* () {
+        const organization = yield* getOrganization(caller.orgId);
+        const kept: WebhookRow[] = [];
+        const mine = new Map<string, boolean>();
+        for (const row of yield* listWebhooks(caller.orgId, environment)) {
+          let own = mine.get(row.deployment_id);
+          if (own === undefined) {
+            const deployment = yield* getDeployment(caller.orgId, row.deployment_id);
+            own = deployment?.created_by === caller.keyId;
+            mine.set(row.deployment_id, own);
+          }
+          if (own || !request.apiKeyOnly) kept.push(row);
+        }
+        return { organization, rows: kept };
+      });
+      return create(ListWebhooksResponseSchema, {
+        organization: { orgId: caller.orgId, name: organization?.name ?? "" },
+        agents: group(rows, "agent", app.baseUrl()),
+        workflows: group(rows, "workflow", app.baseUrl()),
+      });
+    },
+  };
+}
+
+function group(rows: readonly WebhookRow[], kind: string, baseUrl: string): WebhookTarget[] {
+  const groups = new Map<string, WebhookTarget>();
+  for (const row of rows) {
+    if (row.kind !== kind) continue;
+    const target = groups.get(row.name) ?? create(WebhookTargetSchema, { name: row.name });
+    groups.set(row.name, target);
+    const definition = parseStored<WebhookDefinition>(row.definition);
+    const webhook = create(WebhookSchema, {
+      slug: row.slug,
+      url: webhookUrl(baseUrl, {
+        orgId: row.org_id,
+        environment: row.environment,
+        kind: row.kind,
+        name: row.name,
+        slug: row.slug,
+      }),
+      fieldMapping: mappingMap(definition.fieldMapping),
+    });
+    target.webhooks.push(webhook);
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,54 @@
+/** Signed URLs of the file storage: HMAC-SHA-256 over method, path, name and expiry, with a key of the data folder. */
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface SignedRequest {
+  method: "GET" | "PUT";
+  path: string;
+  /** The upload's id for a PUT, the file name to save as for a GET. */
+  name: string;
+  expiresAtMs: number;
+}
+
+export function loadSigningKey(dataDir: string): Buffer {
+  const file = join(dataDir, "signing.key");
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.new`, randomBytes(32).toString("hex"), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+  return Buffer.from(readFileSync(file, "utf8").trim(), "hex");
+}
+
+/** The query of the URL. */
+export function signPath(key: Buffer, request: SignedRequest): string {
+  const query = new URLSearchParams({
+    name: request.name,
+    expires: String(request.expiresAtMs),
+    signature: signature(key, request),
+  });
+  return query.toString();
+}
+
+/** The signed request that a URL stands for; null when the signature is wrong. Says nothing of the expiry. */
+export function verifyPath(
+  key: Buffer,
+  method: string,
+  path: string,
+  query: URLSearchParams,
+): SignedRequest | null {
+  if (method !== "GET" && method !== "PUT") return null;
+  const request: SignedRequest = {
+    method,
+    path,
+    name: query.get("name") ?? "",
+    expiresAtMs: Number(query.get("expires")),
+  };
+  const expected = Buffer.from(signature(key, request));
+  const given = Buffer.from(query.get("signature") ?? "");
+  return given.length === expected.length && timingSafeEqual(given, expected) ? request : null;
+}
+
+function signature(key: Buffer, { method, path, name, expiresAtMs }: SignedRequest): string {
+  return createHmac("sha256", key).update(`${method}\n${path}\n${name}\n${expiresAtMs}`).digest("base64url");
+}
