@@ -7,6 +7,7 @@ import type { Cron } from "./expression.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * The first minute of local time that the expression names, at `from` or later.
@@ -52,7 +53,7 @@ function daysFrom(cron: Cron, year: number, month: number, first: number): numbe
   const begins = Date.UTC(year, month, 1) / dayMs;
   // 1970-01-01 was a Thursday; the remainder of a day before it is negative.
   const weekday = (((begins + 4) % 7) + 7) % 7;
-  const length = month === 1 ? februaryDays(year) : 30 + ((month + (month >> 3) + 1) & 1);
+  const length = month === 1 ? februaryDays(year) : (monthDays[month] ?? 31);
   const inMonth = length === 31 ? 0x7fffffff : (1 << length) - 1;
   return (cron.daysByFirstWeekday[weekday] ?? 0) & inMonth & (-1 << first);
 }

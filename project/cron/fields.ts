@@ -108,11 +108,14 @@ function hintFor(field: Field, text: string): string {
   return /[LW#]/i.test(text) ? ' ("L", "W" and "#" are not part of cron)' : "";
 }
 
-/** What an inverted range may have meant. */
+/** What an inverted range may have meant; with numbers, since `sun` is 0 and never the 7 at the end of a week. */
 function inOrder(field: Field, from: number, to: number): string {
-  const last = field === weekdayField ? 6 : field.max;
   const span = (low: number, high: number): string => (low === high ? `${low}` : `${low}-${high}`);
-  return from > last
-    ? `: write "${span(field.min, to)}"`
-    : `: write "${span(from, last)},${span(field.min, to)}"`;
+  if (field !== weekdayField) {
+    return `: write "${span(from, field.max)},${span(field.min, to)}"`;
+  }
+  const begin = from % 7;
+  return to === 0 || begin <= to
+    ? `: write "${span(begin, to === 0 ? 7 : to)}"`
+    : `: write "${span(begin, 6)},${span(0, to)}"`;
 }
