@@ -13,7 +13,11 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
     if (Math.abs(wanted.length - offered.length) > allowed) continue;
     const distance = editDistance(wanted, offered);
     // At a distance of its whole length a word has nothing in common with the other one.
-    if (distance <= allowed && distance < Math.min(offered.length, wanted.length) && distance < bestDistance) {
+    if (
+      distance <= allowed &&
+      distance < Math.min(offered.length, wanted.length) &&
+      distance < bestDistance
+    ) {
       best = candidate;
       bestDistance = distance;
     }
