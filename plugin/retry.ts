@@ -1,0 +1,72 @@
+import { invalidArgument, quote, type RestError } from "./error.ts";
+
+export interface RetryOptions {
+  /** Tries after the first, 0 to 20. */
+  attempts: number;
+  /** Seconds that the first wait is drawn from; it doubles with every try. Default 0.5. */
+  delay?: number;
+  /** The longest wait in seconds; a longer `Retry-After` ends the retries. Default 30. */
+  maxDelay?: number;
+}
+
+export interface RetryPolicy {
+  attempts: number;
+  delayMs: number;
+  maxDelayMs: number;
+}
+
+/** What a server may answer to a request that can succeed later. */
+const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Methods whose repetition changes nothing more (RFC 9110, 9.2.2), of those that the plugin sends. */
+const idempotentMethods = new Set(["GET", "PUT", "DELETE"]);
+
+/** @throws RestError `invalid_argument` */
+export function resolveRetry(retry: number | RetryOptions): RetryPolicy {
+  const {
+    attempts,
+    delay = 0.5,
+    maxDelay = 30,
+  } = typeof retry === "number" ? { attempts: retry } : (retry ?? {});
+  if (!Number.isInteger(attempts) || attempts < 0 || attempts > 20) {
+    const value = typeof attempts === "number" ? attempts : quote(attempts);
+    throw invalidArgument(
+      `Cannot use retry: the number of retries must be an integer from 0 to 20, got ${value}`,
+    );
+  }
+  for (const seconds of [delay, maxDelay]) {
+    if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= 2_147_483)) {
+      throw invalidArgument(
+        `Cannot use retry: a delay must be seconds from 0 to 2147483, got ${String(seconds)}`,
+      );
+    }
+  }
+  return { attempts, delayMs: delay * 1000, maxDelayMs: maxDelay * 1000 };
+}
+
+/**
+ * Milliseconds to wait before the next try, or null when there is none: exponential with full jitter, and never
+ * before the server's `Retry-After`.
+ *
+ * @param attempt - the try that failed, from 1
+ */
+export function retryDelayMs(policy: RetryPolicy, error: RestError, attempt: number): number | null {
+  if (attempt > policy.attempts || !idempotentMethods.has(error.method ?? "")) return null;
+  const transient =
+    error.code === "network" || (error.code === "http" && transientStatuses.has(error.status ?? 0));
+  if (!transient) return null;
+  const backoffMs = Math.random() * Math.min(policy.maxDelayMs, policy.delayMs * 2 ** (attempt - 1));
+  const askedMs = (error.retryAfter ?? 0) * 1000;
+  return askedMs > policy.maxDelayMs ? null : Math.max(backoffMs, askedMs);
+}
+
+/** Seconds of a `Retry-After` header, a number or a date (RFC 9110, 10.2.3); null when it is missing or neither. */
+export function parseRetryAfter(value: string | null, nowMs: number = Date.now()): number | null {
+  if (value === null) return null;
+  if (/^\d{1,10}$/.test(value)) return Number(value);
+  // Of the three formats of a date, asctime alone does not name its zone, which is GMT too.
+  const dateMs = /^[A-Z][a-z]{2,8},? /.test(value)
+    ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`)
+    : Number.NaN;
+  return Number.isNaN(dateMs) ? null : Math.max(0, Math.ceil((dateMs - nowMs) / 1000));
+}

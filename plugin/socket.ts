@@ -1,0 +1,140 @@
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import type { RequestOptions } from "node:https";
+import type { LookupFunction } from "node:net";
+import { builtin } from "./builtin.ts";
+import type { EgressGuard } from "./egress.ts";
+import { invalidArgument } from "./error.ts";
+import { toResponse } from "./socket-response.ts";
+import { StreamBody, type Transport, type TransportRequest } from "./transport.ts";
+
+/** A transport over `node:http` and `node:https`, and what closes its idle connections. */
+export interface SocketTransport {
+  send: Transport;
+  close(): void;
+}
+
+/** Options of `fetch` that would have to be ignored here, though the caller counts on them. */
+const fetchOnly = ["dispatcher", "agent", "client", "proxy", "tls", "unix", "integrity"];
+
+/** A kept connection that the server closed just when it was used again. */
+class StaleConnection extends Error {}
+
+/**
+ * A transport that opens its own connections.
+ *
+ * @param guard - checks the address of every connection; null for none
+ */
+export function createSocketTransport(guard: EgressGuard | null): SocketTransport {
+  const agents = new Map<string, Agent>();
+
+  /** Guarded connections have agents of their own, so that every kept one was checked; and no proxy comes between. */
+  function agentFor(url: URL, keepAlive: boolean): Agent | undefined {
+    if (!guard) return undefined;
+    const key = `${url.protocol} ${keepAlive}`;
+    let agent = agents.get(key);
+    if (!agent) {
+      agent = new (moduleFor(url).Agent)({ keepAlive, proxyEnv: {} });
+      agents.set(key, agent);
+    }
+    return agent;
+  }
+
+  async function send(address: string, request: TransportRequest): Promise<Response> {
+    for (const name of fetchOnly) {
+      if (name in request) {
+        throw invalidArgument(
+          `Cannot use the option ${name} here: uploads and requests under the egress guard open their own connections`,
+        );
+      }
+    }
+    const url = new URL(address);
+    guard?.checkUrl(url);
+    const connect = (keepAlive: boolean): Promise<Response> => {
+      const agent = agentFor(url, keepAlive);
+      const lookup = guard ? lookupFor(guard, url) : undefined;
+      return exchange(url, request, { ...(agent && { agent }), ...(lookup && { lookup }) });
+    };
+    // Only what may be repeated runs on a kept connection, because the server may be closing it at that moment.
+    if (request.body || request.method === "POST" || request.method === "PATCH") return await connect(false);
+    try {
+      return await connect(true);
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      return await connect(false);
+    }
+  }
+
+  return {
+    send,
+    close() {
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
+}
+
+function moduleFor(url: URL): typeof import("node:http") | typeof import("node:https") {
+  return url.protocol === "https:"
+    ? builtin("node:https", "open a connection")
+    : builtin("node:http", "open a connection");
+}
+
+/** What `node:net` asks for the addresses of a name; it connects to nothing else. */
+function lookupFor(guard: EgressGuard, url: URL): LookupFunction {
+  return (hostname, options, callback) => {
+    const { family: wanted = 0, all } = options;
+    guard.resolve(url, hostname).then(
+      (addresses) => {
+        const found = addresses
+          .map((address) => ({ address, family: address.includes(":") ? 6 : 4 }))
+          .filter(({ family }) => (wanted !== 4 && wanted !== 6) || family === wanted);
+        const [first] = found;
+        if (!first)
+          callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "");
+        else if (all) callback(null, found);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ""),
+    );
+  };
+}
+
+function exchange(url: URL, request: TransportRequest, connection: RequestOptions): Promise<Response> {
+  const { signal, body } = request;
+  if (signal.aborted) throw signal.reason;
+  const headers = Object.fromEntries(request.headers);
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : null;
+  const stream = body instanceof StreamBody ? body : null;
+  const length = bytes?.length ?? stream?.sizeBytes ?? null;
+  headers["user-agent"] ??= "svc-plugin";
+  headers["accept-encoding"] ??= "gzip, deflate, br";
+  if (length !== null) headers["content-length"] = String(length);
+  const outgoing = moduleFor(url).request(url, { ...connection, method: request.method, headers });
+  return new Promise<Response>((resolve, reject) => {
+    const onAbort = (): void => void outgoing.destroy(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    outgoing.once("close", () => signal.removeEventListener("abort", onAbort));
+    outgoing.once("response", (incoming: IncomingMessage) => {
+      try {
+        resolve(toResponse(incoming, signal));
+      } catch (error) {
+        outgoing.destroy();
+        reject(error);
+      }
+    });
+    // Stays after the answer has begun: the server may refuse a body half-way, and the rest of it has nowhere to go.
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      const stale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
+      reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
+    });
+    if (stream) writeStream(outgoing, stream, reject);
+    else outgoing.end(bytes ?? undefined);
+  });
+}
+
+/** Sends a body piece by piece, as fast as the connection takes it, until the end or the end of the exchange. */
+function writeStream(outgoing: ClientRequest, body: StreamBody, fail: (error: unknown) => void): void {
+  const { pipeline } = builtin("node:stream", "send a file");
+  pipeline(body.open(), outgoing, (error) => {
+    if (error) fail(error);
+  });
+}
