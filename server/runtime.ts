@@ -24,14 +24,32 @@ function detect(versions: NodeJS.ProcessVersions): Runtime {
   return { name: "node", version: versions.node };
 }
 
-// ---- how a child process that runs users' code is started ---------------------------------------------------------
+// ---- how a child process that runs users' code is started, and what it cannot do ----------------------------------
+
+export interface Enforcement {
+  /** It reads its package and scratch folder, and writes its scratch folder, and no other file. */
+  files: boolean;
+  /** It starts no process. */
+  spawning: boolean;
+  /** It signals no process, whatever its code finds inside its own process. */
+  signals: boolean;
+  /** V8 ends it when its heap is full; for the others, and for memory outside of the heap, its server does. */
+  heap: boolean;
+}
+
+/** What each runtime itself enforces on a child; the rest is the child's own guard, and the server's watch. */
+export const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
+  node: { files: true, spawning: true, signals: false, heap: true },
+  bun: { files: false, spawning: false, signals: false, heap: false },
+  deno: { files: true, spawning: true, signals: true, heap: true },
+};
 
 export interface ChildPermissions {
   /** Absolute real paths of files and folders that it may read. */
   read: readonly string[];
   /** The folder that it may write, and read. */
   scratch: string;
-  /** Limit of V8's heap. Bun has none of this kind; its memory is watched from outside. */
+  /** Limit of V8's heap. */
   heapBytes: number;
   /** Where Deno keeps what it has compiled; only the runtime itself writes there, not the code that it runs. */
   cache: string;
@@ -44,64 +62,91 @@ export interface ChildCommand {
   env: Record<string, string>;
 }
 
-/** Facts of the machine that agents may ask Deno for: what they can read, and nothing that changes a process. */
-const denoSystemReads =
-  "hostname,osRelease,osUptime,loadavg,networkInterfaces,systemMemoryInfo,uid,gid,cpus,homedir";
-
 /** The command that runs `entry` in this runtime with as little as the runtime can be told to allow. */
 export function childCommand(entry: string, allowed: ChildPermissions): ChildCommand {
-  const heapMebibytes = Math.max(16, Math.floor(allowed.heapBytes / 2 ** 20));
-  const env: Record<string, string> = {
-    HOME: allowed.scratch,
-    TMPDIR: allowed.scratch,
-    TZ: "UTC",
-    LANG: "C.UTF-8",
-    NO_COLOR: "1",
+  const { args, env } = childSettings[runtime.name](allowed);
+  return {
+    command: process.execPath,
+    args: [...args, entry],
+    env: {
+      HOME: allowed.scratch,
+      TMPDIR: allowed.scratch,
+      TZ: "UTC",
+      LANG: "C.UTF-8",
+      NO_COLOR: "1",
+      ...env,
+    },
   };
-  if (process.platform === "win32" && process.env.SystemRoot) env.SystemRoot = process.env.SystemRoot;
-  return { command: process.execPath, args: [...childArguments(), entry], env };
-
-  function childArguments(): string[] {
-    switch (runtime.name) {
-      case "node":
-        return [
-          "--permission",
-          // For the watchdog thread; the child takes it from users' code before it loads any.
-          "--allow-worker",
-          // Node 25 restricts the network too, where Node 24 does not know the flag.
-          ...(Number.parseInt(runtime.version, 10) >= 25 ? ["--allow-net"] : []),
-          ...[...allowed.read, allowed.scratch].map((path) => `--allow-fs-read=${path}`),
-          `--allow-fs-write=${allowed.scratch}`,
-          `--max-old-space-size=${heapMebibytes}`,
-          "--disable-warning=PERM0006",
-          "--disable-warning=ExperimentalWarning",
-        ];
-      case "bun":
-        env.BUN_RUNTIME_TRANSPILER_CACHE_PATH = "0";
-        return ["--no-install", "--no-env-file"];
-      case "deno":
-        env.DENO_DIR = allowed.cache;
-        env.DENO_NO_UPDATE_CHECK = "1";
-        return [
-          "run",
-          "--quiet",
-          "--no-prompt",
-          "--no-remote",
-          "--no-lock",
-          "--no-config",
-          "--node-modules-dir=manual",
-          `--allow-read=${[...allowed.read, allowed.scratch].join(",")}`,
-          `--allow-write=${allowed.scratch}`,
-          "--allow-env",
-          "--allow-net",
-          `--allow-sys=${denoSystemReads}`,
-          `--v8-flags=--max-old-space-size=${heapMebibytes}`,
-        ];
-    }
-  }
 }
 
-// ---- the child's end of the channel to its server -----------------------------------------------------------------
+type ChildSettings = (allowed: ChildPermissions) => { args: string[]; env: Record<string, string> };
+
+const childSettings: Record<RuntimeName, ChildSettings> = {
+  node: ({ read, scratch, heapBytes }) => ({
+    args: [
+      "--permission",
+      // For the watchdog thread; the child takes threads from users' code before it loads any.
+      "--allow-worker",
+      // Node 25 restricts the network too, where Node 24 does not know the flag.
+      ...(Number.parseInt(runtime.version, 10) >= 25 ? ["--allow-net"] : []),
+      ...[...read, scratch].map((path) => `--allow-fs-read=${path}`),
+      `--allow-fs-write=${scratch}`,
+      // SQLite opens files without asking the permission model: the server's own database among them.
+      "--no-experimental-sqlite",
+      `--max-old-space-size=${mebibytes(heapBytes)}`,
+      "--disable-warning=PERM0006",
+      "--disable-warning=ExperimentalWarning",
+    ],
+    env: {},
+  }),
+  bun: () => ({
+    args: ["--no-install", "--no-env-file"],
+    env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" },
+  }),
+  deno: ({ read, scratch, heapBytes, cache }) => ({
+    args: [
+      "run",
+      "--quiet",
+      "--no-prompt",
+      "--no-remote",
+      "--no-lock",
+      "--no-config",
+      "--node-modules-dir=manual",
+      `--allow-read=${denoList([...read, scratch])}`,
+      `--allow-write=${denoList([scratch])}`,
+      "--allow-env",
+      "--allow-net",
+      `--allow-sys=${denoSystemReads.join(",")}`,
+      `--v8-flags=--max-old-space-size=${mebibytes(heapBytes)}`,
+    ],
+    env: { DENO_DIR: cache, DENO_NO_UPDATE_CHECK: "1" },
+  }),
+};
+
+/** Facts of the machine that code may ask Deno for: what can be read, and nothing that changes a process. */
+const denoSystemReads: readonly string[] = [
+  "hostname",
+  "osRelease",
+  "osUptime",
+  "loadavg",
+  "networkInterfaces",
+  "systemMemoryInfo",
+  "uid",
+  "gid",
+  "cpus",
+  "homedir",
+];
+
+/** Deno separates paths by commas, and takes two for one within a path. */
+function denoList(paths: readonly string[]): string {
+  return paths.map((path) => path.replaceAll(",", ",,")).join(",");
+}
+
+function mebibytes(bytes: number): number {
+  return Math.max(16, Math.floor(bytes / 2 ** 20));
+}
+
+// ---- inside a child -------------------------------------------------------------------------------------------------
 
 /** The file descriptor that the server hands to a child: a socket, open in both directions. */
 export const channelFd = 3;
@@ -113,6 +158,13 @@ export function openChannel(): Socket {
     ? connect({ fd: channelFd } as never)
     : new Socket({ fd: channelFd, readable: true, writable: true });
 }
+
+/** Whether a thread could do what the child's guard took from the main thread, and the runtime does not forbid it. */
+export const threadsBreakGuard: boolean =
+  enforcement[runtime.name].files && !enforcement[runtime.name].signals;
+
+/** Whether an error that a timer throws is handled in the asynchronous context in which the timer was set. */
+export const timerErrorsKeepContext: boolean = runtime.name !== "deno";
 
 // ---- how the one port is served -----------------------------------------------------------------------------------
 
@@ -126,4 +178,4 @@ export const canHandOverHttp1: boolean = runtime.name !== "deno";
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;
 
 /** Whether a child process can be kept from the rest of the machine. Bun has no permission model. */
-export const canRestrictChildren: boolean = runtime.name !== "bun";
+export const canRestrictChildren: boolean = enforcement[runtime.name].files;
