@@ -2,6 +2,8 @@
 import { suggest } from "../suggest.ts";
 import { timeZoneNames } from "./names.ts";
 
+/** Names that were found to be good: a formatter, which proves it, costs up to a millisecond. */
+const checked = new Set<string>();
 /** Names that the runtime lists, of a release of the database later than the list of this project. */
 let listed: ReadonlySet<string> | undefined;
 
@@ -15,6 +17,9 @@ let listed: ReadonlySet<string> | undefined;
  * @throws Error with the nearest name
  */
 export function checkTimeZone(name: string): void {
+  if (checked.has(name)) {
+    return;
+  }
   if (!timeZoneNames.has(name)) {
     listed ??= new Set(Intl.supportedValuesOf("timeZone"));
     if (!listed.has(name)) {
@@ -29,6 +34,7 @@ export function checkTimeZone(name: string): void {
       { cause: error },
     );
   }
+  checked.add(name);
 }
 
 function refusal(name: string): string {

@@ -8,7 +8,7 @@
  * where POSIX joins them with OR it is shown `*` for the day of the month. When a run is due is never its decision.
  */
 import { validate } from "node-cron";
-import { dayField, hourField, minuteField, monthField, parseField, weekdayField } from "./fields.ts";
+import { dayField, hourField, minuteField, monthField, parseField, Refusal, weekdayField } from "./fields.ts";
 
 /** A parsed expression: plain, frozen data. Bit n of a set stands for the value n, unless it says otherwise. */
 export interface Cron {
@@ -55,9 +55,11 @@ export function parseCron(expression: string): Cron {
   try {
     return compile(expression);
   } catch (error) {
+    if (!(error instanceof Refusal)) {
+      throw error;
+    }
     const shown = expression.length > 100 ? `${expression.slice(0, 100)}…` : expression;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot use the cron expression ${JSON.stringify(shown)}: ${reason}.`);
+    throw new Error(`Cannot use the cron expression ${JSON.stringify(shown)}: ${error.message}.`);
   }
 }
 
@@ -71,12 +73,12 @@ function compile(expression: string): Cron {
   const weekdays = parseField(weekdayField, weekdayText);
   const either = !dayText.startsWith("*") && !weekdayText.startsWith("*");
   if (!either && !months.some((month) => days.some((day) => day <= (monthDays[month - 1] ?? 0)))) {
-    throw new Error(
+    throw new Refusal(
       `one of its months must have one of its days, and day ${dayText} of month ${monthText} never comes`,
     );
   }
   if (!validate([minuteText, hourText, either ? "*" : dayText, monthText, weekdayText].join(" "))) {
-    throw new Error("node-cron refuses it");
+    throw new Refusal("node-cron refuses it");
   }
   return Object.freeze({
     expression: fields.join(" "),
@@ -91,21 +93,21 @@ function compile(expression: string): Cron {
 
 function splitFields(expression: string): string[] {
   if (expression.length > maxLength) {
-    throw new Error(`it must have at most ${maxLength} characters, not ${expression.length}`);
+    throw new Refusal(`it must have at most ${maxLength} characters, not ${expression.length}`);
   }
   const fields = expression.trim().split(/[ \t]+/);
   const [first = ""] = fields;
   if (first.startsWith("@")) {
     const same = macros[first.toLowerCase()];
     const advice = same === undefined ? "" : `: write "${same}"`;
-    throw new Error(
+    throw new Refusal(
       `it must have five fields, macros such as ${JSON.stringify(first)} are not allowed${advice}`,
     );
   }
   if (fields.length !== 5) {
     const count = first === "" ? 0 : fields.length;
     const advice = count === 6 ? "; there is none for seconds and none for years" : "";
-    throw new Error(
+    throw new Refusal(
       `it must have five fields (minute, hour, day-of-month, month, day-of-week), not ${count}${advice}`,
     );
   }

@@ -25,11 +25,14 @@ export const weekdayField: Field = {
   names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
 };
 
+/** Why an expression is refused, as the end of a sentence: what it must be and what it is. */
+export class Refusal extends Error {}
+
 /**
  * Reads one field: a list of `*`, values and ranges, where `*` and ranges may have a step.
  *
  * @returns its values in ascending order, each once, 0 to 6 for the day of the week
- * @throws Error with the reason alone: what the field must be and what it is
+ * @throws Refusal
  */
 export function parseField(field: Field, text: string): number[] {
   const values = new Set<number>();
@@ -46,7 +49,7 @@ const itemPattern = /^(?:(\*)|([0-9]+|[a-z]+)(?:-([0-9]+|[a-z]+))?)(?:\/([0-9]+)
 function parseItem(field: Field, item: string): number[] {
   const match = itemPattern.exec(item);
   if (match === null) {
-    throw new Error(`${allowed(field)}${hintFor(field, item)}, not ${JSON.stringify(item)}`);
+    throw new Refusal(`${allowed(field)}${hintFor(field, item)}, not ${JSON.stringify(item)}`);
   }
   const [, star, fromText, toText, stepText] = match;
   const from = star === undefined ? parseValue(field, fromText ?? "") : field.min;
@@ -56,12 +59,12 @@ function parseItem(field: Field, item: string): number[] {
   } else if (toText !== undefined) {
     to = parseValue(field, toText);
   } else if (stepText !== undefined) {
-    throw new Error(
+    throw new Refusal(
       `a step in the ${field.label} field must follow "*" or a range, as in "${from}-${field.max}/${stepText}", not "${item}"`,
     );
   }
   if (from > to) {
-    throw new Error(
+    throw new Refusal(
       `a range in the ${field.label} field must not end before it begins${inOrder(field, from, to)}, not "${item}"`,
     );
   }
@@ -77,7 +80,7 @@ function parseValue(field: Field, text: string): number {
   const index = field.names.indexOf(text.toLowerCase());
   const value = index >= 0 ? field.min + index : Number(text);
   if (!(value >= field.min && value <= field.max)) {
-    throw new Error(`${allowed(field)}${hintFor(field, text)}, not ${JSON.stringify(text)}`);
+    throw new Refusal(`${allowed(field)}${hintFor(field, text)}, not ${JSON.stringify(text)}`);
   }
   return value;
 }
@@ -87,7 +90,7 @@ function parseStep(field: Field, text: string, item: string): number {
   const step = Number(text);
   const most = field === weekdayField ? 7 : field.max - field.min + 1;
   if (!(step >= 1 && step <= most)) {
-    throw new Error(`a step in the ${field.label} field must be 1 to ${most}, not ${text} as in "${item}"`);
+    throw new Refusal(`a step in the ${field.label} field must be 1 to ${most}, not ${text} as in "${item}"`);
   }
   return step;
 }
