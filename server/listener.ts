@@ -6,10 +6,10 @@
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as http2 from "node:http2";
-import { type AddressInfo, connect, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Config } from "./config.ts";
 import type { Handler } from "./routes/dispatch.ts";
-import { canHandOverHttp1 } from "./runtime.ts";
+import { http1Handover } from "./runtime.ts";
 
 const maxHeaderBytes = 16 * 1024;
 const headersMs = 15_000;
@@ -44,45 +44,67 @@ function http2Options() {
 function plainListener(handler: Handler): Listener {
   const sockets = new Set<Socket>();
   const sessions = new Set<http2.ServerHttp2Session>();
-  const options = { maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs, requestTimeout: 0 };
-  const one = http.createServer(options, handler);
+  const one = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
+  one.requestTimeout = 0;
   one.keepAliveTimeout = idleMs;
   one.on("clientError", answerClientError);
   const two = http2.createServer(http2Options(), handler as unknown as Http2Handler);
   two.on("session", (session) => track(session, sessions));
-  const serveOne = one.listeners("connection").at(0) as (socket: Socket) => void;
-  // The HTTP/1.1 server itself listens, so that its own timeouts run; only who gets a connection is decided here.
-  one.removeAllListeners("connection");
-  let loopbackPort: Promise<number> | null = null;
-  const loopback = canHandOverHttp1 ? null : http.createServer(options, handler);
-  if (loopback !== null) {
-    loopback.keepAliveTimeout = idleMs;
-    loopback.on("clientError", answerClientError);
-  }
-  one.on("connection", (socket: Socket) => {
+  const { front, serve } = http1Front(one);
+  front.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     sniff(socket, (isHttp2) => {
       if (isHttp2) two.emit("connection", socket);
-      else if (loopback === null) serveOne.call(one, socket);
-      else {
-        loopbackPort ??= listening(loopback, 0, "127.0.0.1");
-        void loopbackPort.then((port) => pipe(socket, port));
-      }
+      else serve(socket);
     });
   });
   return {
-    listen: (port, host) => listening(one, port, host),
-    drain: () =>
-      drain(one, sessions, () => {
-        one.closeIdleConnections();
-        loopback?.close();
-        loopback?.closeIdleConnections();
-      }),
+    listen: (port, host) => listening(front, port, host),
+    drain() {
+      if (front !== one) one.close();
+      return drain(front, sessions, () => one.closeIdleConnections());
+    },
     close() {
       for (const session of sessions) session.destroy();
       for (const socket of sockets) socket.destroy();
-      loopback?.closeAllConnections();
+      one.closeAllConnections();
+    },
+  };
+}
+
+/** The server that accepts connections, and how it gives one to the HTTP/1.1 server; see `http1Handover`. */
+function http1Front(one: http.Server): { front: Server; serve(socket: Socket): void } {
+  if (http1Handover === "self") {
+    const [serve] = one.listeners("connection") as ((socket: Socket) => void)[];
+    one.removeAllListeners("connection");
+    return {
+      front: one,
+      serve(socket) {
+        serve?.call(one, socket);
+        socket.resume();
+      },
+    };
+  }
+  const front = createServer();
+  if (http1Handover === "emit") {
+    return {
+      front,
+      serve(socket) {
+        one.emit("connection", socket);
+        socket.resume();
+      },
+    };
+  }
+  let port: Promise<number> | null = null;
+  return {
+    front,
+    serve(socket) {
+      port ??= listening(one, 0, "127.0.0.1");
+      port.then(
+        (number) => pipe(socket, number),
+        () => socket.destroy(),
+      );
     },
   };
 }
@@ -123,18 +145,21 @@ function track(session: http2.ServerHttp2Session, sessions: Set<http2.ServerHttp
   session.once("close", () => sessions.delete(session));
 }
 
-/** Looks at the first bytes and puts them back. */
+/**
+ * Looks at the first bytes and puts them back. By `readable`, not by `data`: a socket that flows has lost what its
+ * HTTP/2 session would read.
+ */
 function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
   const onError = () => socket.destroy();
   socket.on("error", onError);
   socket.setTimeout(firstByteMs, onError);
-  socket.once("data", (chunk: Buffer) => {
+  socket.once("readable", () => {
     socket.setTimeout(0);
     socket.removeListener("timeout", onError);
-    socket.pause();
+    const chunk: Buffer | null = socket.read();
+    if (chunk === null) return;
     socket.unshift(chunk);
     decide(chunk.toString("latin1", 0, 3) === "PRI");
-    if (canHandOverHttp1) socket.resume();
   });
 }
 

@@ -169,10 +169,18 @@ export const timerErrorsKeepContext: boolean = runtime.name !== "deno";
 // ---- how the one port is served -----------------------------------------------------------------------------------
 
 /**
- * Whether an accepted socket can be handed to an HTTP/1.1 server. On Deno that fails at the second request of a
- * connection; there HTTP/1.1 is piped to a server on a loopback port.
+ * How a connection that turned out to speak HTTP/1.1 gets to the HTTP/1.1 server.
+ *
+ * - `self`: that server accepts the connections itself, and only those of HTTP/2 are taken from it. Node's timeouts for
+ *   slow senders run on a server that listens, and on no other.
+ * - `emit`: a plain server accepts, and emits `connection` on the HTTP/1.1 server. Bun's server does not let go of what
+ *   it accepted.
+ * - `loopback`: a plain server accepts, and pipes to an HTTP/1.1 server on a loopback port. On Deno, emitting fails at
+ *   the second request of a connection.
  */
-export const canHandOverHttp1: boolean = runtime.name !== "deno";
+export const http1Handover: "self" | "emit" | "loopback" = (
+  { node: "self", bun: "emit", deno: "loopback" } as const
+)[runtime.name];
 
 /** For people, for example `node 24.21.0`. */
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;
