@@ -20,13 +20,15 @@ export interface Group {
 /** Every command of `svc`. */
 export type CommandName =
   | "init"
+  | "push"
   | "run"
   | "executions"
   | "logs"
   | "status"
   | "deployments"
   | "webhook"
-  | "schedules";
+  | "schedules"
+  | "serve";
 
 /** The commands by name, in the order in which the help shows them within their sections. */
 export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: Section }>> = {
@@ -34,6 +36,11 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
     section: "Project",
     summary: "Write a new project that works as it is",
     load: () => import("./commands/init.ts"),
+  },
+  push: {
+    section: "Project",
+    summary: "Check, package and deploy the project",
+    load: () => import("./commands/push.ts"),
   },
   run: {
     section: "Executions",
@@ -72,6 +79,15 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
         load: () => import("./commands/deployments/list.ts"),
       },
       show: { summary: "Show one deployment", load: () => import("./commands/deployments/show.ts") },
+      download: {
+        summary: "Write the package of a deployment to a file",
+        load: () => import("./commands/deployments/download.ts"),
+      },
+      rollback: {
+        summary: "Make an earlier deployment the active one again",
+        load: () => import("./commands/deployments/rollback.ts"),
+      },
+      delete: { summary: "Delete a deployment", load: () => import("./commands/deployments/delete.ts") },
     },
   },
   webhook: {
@@ -92,5 +108,10 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
         load: () => import("./commands/schedules/list.ts"),
       },
     },
+  },
+  serve: {
+    section: "Service",
+    summary: "Run the service",
+    load: () => import("./commands/serve.ts"),
   },
 };

@@ -66,6 +66,11 @@ export function openConnection(options: ConnectionOptions = {}): Connection {
   };
 }
 
+/** The environment that a base URL ends in, `…/env/<environment>`; null under a plain one. */
+export function environmentOf(baseUrl: string): string | null {
+  return /\/env\/([^/]+)$/.exec(baseUrl)?.[1] ?? null;
+}
+
 function readApiKey(missing: ConnectionOptions["missingKey"]): string {
   const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
   if (apiKey === "") {

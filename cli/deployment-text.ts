@@ -36,6 +36,16 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
+/** What is live after a push or a rollback: the id, the webhook URLs and the schedules. */
+export function deployedText(deployment: Deployment): string {
+  const parts = [
+    fields([["deployment ID", deployment.deploymentId]]),
+    section("Webhooks", webhookLines(deployment.webhooks, { verbose: false })),
+    section("Schedules", scheduleLines(deployment)),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
 /** The webhooks of a deployment, one line each; with `verbose` their mappings below. */
 export function webhookLines(webhooks: readonly DeployedWebhook[], options: { verbose: boolean }): string[] {
   const width = Math.max(0, ...webhooks.map(({ name, slug }) => name.length + slug.length + 1));

@@ -17,9 +17,13 @@ const init: Command = command({
   examples: [["svc init my-project", "A new folder with a project in it"]],
   async run(values) {
     const root = resolve(values.dir ?? ".");
-    const files = newProject(basename(root));
-    await refuseExisting(root, Object.keys(files), values.dir ?? ".");
-    for (const [path, text] of Object.entries(files)) {
+    const project = newProject(basename(root));
+    const existing = await existingOf(root, Object.keys(project), values.dir ?? ".");
+    // Many a folder begins with `git init` and a .gitignore, which is as good as ours.
+    const clashes = existing.filter((path) => path !== ".gitignore");
+    if (clashes.length > 0) throw clash(clashes, values.dir ?? ".");
+    const files = Object.entries(project).filter(([path]) => !existing.includes(path));
+    for (const [path, text] of files) {
       const file = join(root, path);
       await mkdir(dirname(file), { recursive: true });
       // `wx`: a file that appears in this very moment is not overwritten either.
@@ -27,17 +31,16 @@ const init: Command = command({
       await handle.writeFile(text);
     }
     const folder = relative(process.cwd(), root);
-    say.done(
-      `Wrote ${count(Object.keys(files).length, "file")} to ${folder === "" ? "this folder" : folder}.`,
-    );
-    for (const path of Object.keys(files)) say.line(`    ${path}`);
+    say.done(`Wrote ${count(files.length, "file")} to ${folder === "" ? "this folder" : folder}.`);
+    for (const [path] of files) say.line(`    ${path}`);
     say.line(`\nNext:\n${indent(nextSteps(folder).join("\n"))}`);
   },
 });
 
 function nextSteps(folder: string): string[] {
   const steps = [
-    ["svc serve", "in another terminal, unless a service runs already; it prints a key to export"],
+    ["svc serve", "in another terminal, unless a service runs already"],
+    ["export SVC_API_KEY=<key>", "the key that `svc serve` prints"],
     ["svc push", "deploys the project"],
     ["svc run triage --data samples/triage.json", "runs the agent"],
     ["svc webhook list", "shows where to send GitHub's events"],
@@ -47,22 +50,27 @@ function nextSteps(folder: string): string[] {
   return [...enter, ...steps.map(([line, meaning]) => `${line.padEnd(width)}   ${out.dim(meaning)}`)];
 }
 
-async function refuseExisting(root: string, paths: readonly string[], typed: string): Promise<void> {
+/** Those of the paths at which there is something already. */
+async function existingOf(root: string, paths: readonly string[], typed: string): Promise<string[]> {
   const existing: string[] = [];
   for (const path of paths) {
     const names = await readdir(dirname(join(root, path))).catch((error: NodeJS.ErrnoException): string[] => {
       if (error.code === "ENOENT") return [];
+      const reason = error.code === "ENOTDIR" ? "there is a file in the way" : error.message;
       throw new CliError(
-        `Cannot write a project to ${typed}: ${error.code === "ENOTDIR" ? "there is a file in the way" : error.message}.`,
+        `Cannot write a project to ${typed}: ${reason}.`,
         "Name another folder: `svc init <dir>`.",
         { cause: error },
       );
     });
     if (names.includes(basename(path))) existing.push(path);
   }
-  if (existing.length === 0) return;
-  throw new CliError(
-    `Cannot write a project to ${typed}: ${existing.join(", ")} ${existing.length === 1 ? "exists" : "exist"} already.`,
+  return existing;
+}
+
+function clash(paths: readonly string[], typed: string): CliError {
+  return new CliError(
+    `Cannot write a project to ${typed}: ${paths.join(", ")} ${paths.length === 1 ? "exists" : "exist"} already.`,
     "Nothing was written. Name another folder: `svc init <dir>`.",
   );
 }

@@ -1,5 +1,8 @@
+import { createReadStream } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
@@ -13,12 +16,13 @@ const attempts = 4;
 const firstPauseMs = 300;
 /** A connection on which nothing moves for so long is given up, in ms. */
 const idleTimeoutMs = 60_000;
-const chunkBytes = 64 * 1024;
 
 /** A package, ready to be sent. */
 export interface Upload {
-  bytes: Uint8Array;
-  /** SHA-256 of `bytes`, 64 lower-case hexadecimal digits. */
+  /** The file that holds it. */
+  path: string;
+  sizeBytes: number;
+  /** SHA-256 of the file, 64 lower-case hexadecimal digits. */
   digest: string;
 }
 
@@ -36,11 +40,11 @@ export async function uploadPackage(
   for (let attempt = 1; ; attempt += 1) {
     const { url, alreadyStored } = await deployments.createUpload({
       digest: upload.digest,
-      sizeBytes: upload.bytes.byteLength,
+      sizeBytes: upload.sizeBytes,
     });
     if (alreadyStored) return attempt > 1;
-    const bar = progress("Uploading", upload.bytes.byteLength);
-    const failure = await put(url, upload.bytes, bar.update).finally(() => bar.end());
+    const bar = progress("Uploading", upload.sizeBytes);
+    const failure = await put(url, upload, bar.update).finally(() => bar.end());
     if (failure === null) return true;
     if (!failure.isPassing || attempt === attempts) {
       throw new CliError(
@@ -63,41 +67,39 @@ interface Failure {
  * One PUT. `node:http` and not `fetch`: a `fetch` that streams has no Content-Length, which S3 requires, and one that
  * does not stream says nothing of its progress.
  */
-function put(url: string, bytes: Uint8Array, onProgress: (done: number) => void): Promise<Failure | null> {
-  return new Promise((resolve) => {
-    const request = (url.startsWith("https:") ? httpsRequest : httpRequest)(url, {
-      method: "PUT",
-      headers: { "Content-Type": "application/gzip", "Content-Length": bytes.byteLength },
-      timeout: idleTimeoutMs,
-    });
-    const broken = (error: NodeJS.ErrnoException): void =>
-      resolve({ reason: error.code ?? error.message, isPassing: true });
-    request.on("timeout", () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
-    request.on("error", broken);
+async function put(url: string, upload: Upload, onProgress: (done: number) => void): Promise<Failure | null> {
+  const request = (url.startsWith("https:") ? httpsRequest : httpRequest)(url, {
+    method: "PUT",
+    headers: { "Content-Type": "application/gzip", "Content-Length": upload.sizeBytes },
+    timeout: idleTimeoutMs,
+  });
+  request.on("timeout", () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
+  const answer = new Promise<Failure | null>((resolve, reject) => {
+    request.on("error", reject);
     request.on("response", (response) => {
       const status = response.statusCode ?? 0;
       const isPassing = status >= 500 || status === 408 || status === 429;
-      response.on("error", broken);
+      response.on("error", reject);
       response.on("end", () => {
         resolve(status >= 200 && status < 300 ? null : { reason: `HTTP ${status}`, isPassing });
       });
       response.resume();
     });
-
-    let sent = 0;
-    const send = (): void => {
-      if (sent >= bytes.byteLength) {
-        request.end();
-        return;
-      }
-      const chunk = bytes.subarray(sent, sent + chunkBytes);
-      sent += chunk.byteLength;
-      request.write(chunk, (error) => {
-        if (error) return;
-        onProgress(sent);
-        send();
-      });
-    };
-    send();
   });
+  let sent = 0;
+  const counter = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      sent += chunk.byteLength;
+      onProgress(sent);
+      done(null, chunk);
+    },
+  });
+  const broken = (error: NodeJS.ErrnoException): Failure => ({
+    reason: error.code ?? error.message,
+    isPassing: true,
+  });
+  // A storage that refuses answers before it has read all: its answer counts, not the write that then fails.
+  const written = pipeline(createReadStream(upload.path), counter, request);
+  written.catch(() => request.destroy());
+  return answer.catch(broken);
 }

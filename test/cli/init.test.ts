@@ -1,0 +1,87 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { newProject } from "../../cli/init/project.ts";
+import { loadProject } from "../../project/load.ts";
+import { compileMapping } from "../../project/mapping.ts";
+import { runtimes, svc, temporaryFolder } from "./support.ts";
+
+describe.each(runtimes)("svc init on %s", (runtime) => {
+  test("writes a project that is valid as it is, and says what next", async () => {
+    const cwd = await temporaryFolder();
+    const { code, stdout, stderr } = await svc(runtime, ["init", "my project"], { cwd });
+    expect(stderr).toMatch(/Wrote 7 files to my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
+    expect(stdout).toBe("");
+    expect(code).toBe(0);
+
+    const { definition, problems } = await loadProject(join(cwd, "my project"));
+    expect(problems).toEqual([]);
+    expect(definition).toMatchObject({
+      name: "my-project",
+      agents: [
+        { name: "triage", module: "agents/triage.ts", retry: { maxRetries: 3, strategy: "exponential" } },
+      ],
+      workflows: [{ name: "triage-backlog", module: "workflows/triage-backlog.ts" }],
+      schedules: [{ name: "triage", enabled: true, timezone: "UTC" }],
+    });
+  });
+
+  test("never overwrites a file, and writes nothing then", async () => {
+    const cwd = await temporaryFolder();
+    await mkdir(join(cwd, "agents"));
+    await writeFile(join(cwd, "agents/triage.ts"), "mine");
+    const { code, stderr } = await svc(runtime, ["init"], { cwd });
+    expect(stderr).toMatch(
+      /^error: Cannot write a project to \.: agents\/triage\.ts exists already\.\nhint: /,
+    );
+    expect(code).toBe(1);
+    expect(await readFile(join(cwd, "agents/triage.ts"), "utf8")).toBe("mine");
+    expect(await readdir(cwd)).toEqual(["agents"]);
+  });
+
+  test("keeps a .gitignore that is there", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, ".gitignore"), "mine");
+    const { code, stderr } = await svc(runtime, ["init", "."], { cwd });
+    expect(stderr).toContain("Wrote 6 files to this folder.");
+    expect(code).toBe(0);
+    expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("mine");
+  });
+
+  test("says so when a file is where the folder should be", async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, "file"), "");
+    for (const dir of ["file", "file/below"]) {
+      const { code, stderr } = await svc(runtime, ["init", dir], { cwd });
+      expect(stderr).toContain(`error: Cannot write a project to ${dir}: there is a file in the way.\n`);
+      expect(code).toBe(1);
+    }
+  });
+});
+
+describe("the new project", () => {
+  test.each<[folder: string, name: string]>([
+    ["shop", "shop"],
+    ["Shop of Ümit", "Shop-of-mit"],
+    ["_.-", "my-project"],
+    ["日本", "my-project"],
+    ["x".repeat(100), "x".repeat(64)],
+  ])("takes what it can of the folder's name %j", (folder, name) => {
+    expect(newProject(folder)["svc-project.yaml"]).toContain(`\nname: "${name}"\n`);
+  });
+
+  test("its sample payload fills every parameter of the webhook's mapping", async () => {
+    const cwd = await temporaryFolder();
+    for (const [path, text] of Object.entries(newProject("sample"))) {
+      await mkdir(join(cwd, path, ".."), { recursive: true });
+      await writeFile(join(cwd, path), text);
+    }
+    const { definition } = await loadProject(cwd);
+    const mapping = definition?.agents[0]?.webhooks[0]?.fieldMapping ?? [];
+    const payload = JSON.parse(await readFile(join(cwd, "samples/triage.github-issue.json"), "utf8"));
+    const { input, unmapped } = compileMapping(mapping).apply(payload);
+    expect(unmapped).toEqual([]);
+    expect(Object.keys(input)).toEqual(["title", "body", "author", "label", "repository"]);
+    expect(mapping.map(({ path }) => path)).toContain("issue.labels[0].name");
+  });
+});
