@@ -13,6 +13,7 @@ import { createListener } from "./listener.ts";
 import { childLogs } from "./logs.ts";
 import { createDispatcher } from "./routes/dispatch.ts";
 import { canRestrictChildren, runtimeName } from "./runtime.ts";
+import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployment-cache.ts";
 import { Packages } from "./services/packages.ts";
@@ -125,6 +126,8 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;
   await executor.start(pools, true);
+  const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
+  scheduler.start();
   ready = true;
 
   return {
@@ -135,6 +138,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
       ready = false;
       const drained = listener.drain();
       closing.abort();
+      await scheduler.close();
       await executor.close(shutdownGraceMs);
       listener.close();
       await drained;

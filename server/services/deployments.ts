@@ -2,7 +2,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
-import { nextRun, parseCron } from "../../project/cron.ts";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import {
   CreateUploadResponseSchema,
@@ -16,6 +15,7 @@ import {
 import { callerOf } from "../auth.ts";
 import { fail, invalid, notFound, statusHeader } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
+import { nextDue } from "../schedules/scheduler.ts";
 import { activate, deleteDeployment, NameConflict } from "../store/activation.ts";
 import {
   type Actor,
@@ -228,9 +228,7 @@ export function activationOf(row: DeploymentRow, actor: Actor): Parameters<typeo
     targets: [...definition.agents, ...definition.workflows],
     schedules: definition.schedules.map((schedule) => ({
       definition: schedule,
-      nextDueAt: schedule.enabled
-        ? (nextRun(parseCron(schedule.cron), schedule.timezone, new Date(nowMs))?.getTime() ?? null)
-        : null,
+      nextDueAt: nextDue(schedule, nowMs),
     })),
     actor,
     nowMs,

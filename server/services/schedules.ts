@@ -1,32 +1,105 @@
 /** ScheduleService: the schedules of the active deployments. */
 import { create } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { nextRuns, parseCron } from "../../project/cron.ts";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import {
   ListSchedulesResponseSchema,
   type Schedule,
   ScheduleSchema,
   type ScheduleService,
+  type Tick,
+  TickSchema,
 } from "../../proto/svc/v1/schedule_pb.ts";
 import { callerOf } from "../auth.ts";
+import { notFound } from "../errors.ts";
+import { nextDue } from "../schedules/scheduler.ts";
+import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
-import { listSchedules, type ScheduleRow } from "../store/schedules.ts";
+import {
+  getSchedule,
+  listSchedules,
+  listTicks,
+  type ScheduleRow,
+  setPaused,
+  type TickWithStatus,
+} from "../store/schedules.ts";
 import type { App } from "./app.ts";
 import { optionalTime } from "./convert.ts";
 import { environmentOf } from "./request.ts";
 
+const shownRuns = 10;
+const shownTicks = 10;
+
 export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
+  const { engine } = app;
+
+  function* require(orgId: string, environment: string, name: string): Program<ScheduleRow> {
+    const row = yield* getSchedule(orgId, environment, name);
+    if (row === undefined) {
+      throw notFound(`There is no schedule for '${name.slice(0, 80)}' in ${environment}.`);
+    }
+    return row;
+  }
+
+  async function switchTo(
+    paused: boolean,
+    request: { name: string; environment: string },
+    context: HandlerContext,
+  ): Promise<Schedule> {
+    const { orgId } = callerOf(context);
+    const environment = environmentOf(request.environment, context);
+    const row = await engine.write(function* () {
+      const found = yield* require(orgId, environment, request.name);
+      const definition = parseStored<ScheduleDefinition>(found.definition);
+      // A second pause or resume changes nothing, so that it may be repeated.
+      if ((found.paused === 1) !== paused) {
+        yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
+      }
+      return yield* require(orgId, environment, request.name);
+    });
+    return toSchedule(row, undefined);
+  }
+
   return {
     async listSchedules(request, context) {
       const { orgId } = callerOf(context);
       const environment = environmentOf(request.environment, context);
-      const rows = await app.engine.read(() => listSchedules(orgId, environment));
-      return create(ListSchedulesResponseSchema, { schedules: rows.map(toSchedule) });
+      const schedules = await engine.read(function* () {
+        const messages: Schedule[] = [];
+        for (const row of yield* listSchedules(orgId, environment)) {
+          const [last] = yield* listTicks(orgId, row.schedule_id, 1);
+          messages.push(toSchedule(row, last));
+        }
+        return messages;
+      });
+      return create(ListSchedulesResponseSchema, { schedules });
     },
+
+    async getSchedule(request, context) {
+      const { orgId } = callerOf(context);
+      const environment = environmentOf(request.environment, context);
+      const { row, ticks } = await engine.read(function* () {
+        const row = yield* require(orgId, environment, request.name);
+        return { row, ticks: yield* listTicks(orgId, row.schedule_id, shownTicks) };
+      });
+      const message = toSchedule(row, ticks[0]);
+      message.ticks = ticks.map(toTick);
+      if (row.next_due_at !== null) {
+        const from = new Date(row.next_due_at - 1);
+        const runs = nextRuns(parseCron(message.cron), message.timezone, from, shownRuns);
+        message.nextRuns = runs.map(timestampFromDate);
+      }
+      return message;
+    },
+
+    pauseSchedule: (request, context) => switchTo(true, request, context),
+    resumeSchedule: (request, context) => switchTo(false, request, context),
   };
 }
 
-function toSchedule(row: ScheduleRow): Schedule {
+function toSchedule(row: ScheduleRow, last: TickWithStatus | undefined): Schedule {
   const definition = parseStored<ScheduleDefinition>(row.definition);
   return create(ScheduleSchema, {
     scheduleId: row.schedule_id,
@@ -38,5 +111,20 @@ function toSchedule(row: ScheduleRow): Schedule {
     environment: row.environment,
     deploymentId: row.deployment_id ?? "",
     nextRunAt: optionalTime(row.next_due_at),
+    paused: row.paused === 1,
+    overlap: definition.overlap,
+    catchUp: definition.catchUpSeconds,
+    input: definition.input,
+    lastTick: last === undefined ? undefined : toTick(last),
+  });
+}
+
+function toTick(row: TickWithStatus): Tick {
+  return create(TickSchema, {
+    dueAt: timestampFromMs(row.due_at),
+    outcome: row.outcome,
+    reason: row.reason,
+    executionId: row.execution_id ?? "",
+    executionStatus: row.status ?? "",
   });
 }

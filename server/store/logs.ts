@@ -2,7 +2,7 @@
 import { all, first, type Program, run } from "./engine.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
-export type LogSource = "console" | "execution" | "webhook" | "deployment";
+export type LogSource = "console" | "execution" | "webhook" | "deployment" | "schedule";
 
 export interface NewLog {
   org_id: string;

@@ -129,6 +129,8 @@ CREATE TABLE ticks (
   decided_at   BIGINT NOT NULL,
   PRIMARY KEY (org_id, schedule_id, due_at)
 );
+CREATE INDEX waiting_ticks ON ticks (org_id, schedule_id, due_at) WHERE outcome = 'waiting';
+CREATE INDEX runs_of_schedule ON ticks (org_id, schedule_id, due_at) WHERE outcome = 'run';
 
 CREATE TABLE executions (
   org_id              TEXT NOT NULL,

@@ -845,7 +845,7 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
   level: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook` or `deployment`.
+   * Where it comes from: `console`, `execution`, `webhook`, `schedule` or `deployment`.
    *
    * @generated from field: string source = 4;
    */
@@ -915,7 +915,7 @@ export type LogLineJson = {
   level?: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook` or `deployment`.
+   * Where it comes from: `console`, `execution`, `webhook`, `schedule` or `deployment`.
    *
    * @generated from field: string source = 4;
    */

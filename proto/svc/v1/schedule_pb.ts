@@ -5,16 +5,16 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { StructJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file svc/v1/schedule.proto.
  */
 export const file_svc_v1_schedule: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc2NoZWR1bGUucHJvdG8SBnN2Yy52MSLJAQoIU2NoZWR1bGUSEwoLc2NoZWR1bGVfaWQYASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGNyb24YBCABKAkSEAoIdGltZXpvbmUYBSABKAkSDwoHZW5hYmxlZBgGIAEoCBITCgtlbnZpcm9ubWVudBgHIAEoCRIVCg1kZXBsb3ltZW50X2lkGAggASgJEi8KC25leHRfcnVuX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIrChRMaXN0U2NoZWR1bGVzUmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCSI8ChVMaXN0U2NoZWR1bGVzUmVzcG9uc2USIwoJc2NoZWR1bGVzGAEgAygLMhAuc3ZjLnYxLlNjaGVkdWxlMoIBCg9TY2hlZHVsZVNlcnZpY2USbwoNTGlzdFNjaGVkdWxlcxIcLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBodLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiIYq1GARyZWFkgtPkkwITEhEvYXBpL3YxL3NjaGVkdWxlc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc2NoZWR1bGUucHJvdG8SBnN2Yy52MSKRAwoIU2NoZWR1bGUSEwoLc2NoZWR1bGVfaWQYASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGNyb24YBCABKAkSEAoIdGltZXpvbmUYBSABKAkSDwoHZW5hYmxlZBgGIAEoCBITCgtlbnZpcm9ubWVudBgHIAEoCRIVCg1kZXBsb3ltZW50X2lkGAggASgJEi8KC25leHRfcnVuX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZwYXVzZWQYCiABKAgSDwoHb3ZlcmxhcBgLIAEoCRIQCghjYXRjaF91cBgMIAEoARImCgVpbnB1dBgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHwoJbGFzdF90aWNrGA4gASgLMgwuc3ZjLnYxLlRpY2sSLQoJbmV4dF9ydW5zGA8gAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0aWNrcxgQIAMoCzIMLnN2Yy52MS5UaWNrIoMBCgRUaWNrEioKBmR1ZV9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIOCgZyZWFzb24YAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEhgKEGV4ZWN1dGlvbl9zdGF0dXMYBSABKAkiKwoUTGlzdFNjaGVkdWxlc1JlcXVlc3QSEwoLZW52aXJvbm1lbnQYASABKAkiNwoSR2V0U2NoZWR1bGVSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZW52aXJvbm1lbnQYAiABKAkiOQoUUGF1c2VTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI6ChVSZXN1bWVTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI8ChVMaXN0U2NoZWR1bGVzUmVzcG9uc2USIwoJc2NoZWR1bGVzGAEgAygLMhAuc3ZjLnYxLlNjaGVkdWxlMtgDCg9TY2hlZHVsZVNlcnZpY2USbwoNTGlzdFNjaGVkdWxlcxIcLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBodLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiIYq1GARyZWFkgtPkkwITEhEvYXBpL3YxL3NjaGVkdWxlcxJlCgtHZXRTY2hlZHVsZRIaLnN2Yy52MS5HZXRTY2hlZHVsZVJlcXVlc3QaEC5zdmMudjEuU2NoZWR1bGUiKIq1GARyZWFkgtPkkwIaEhgvYXBpL3YxL3NjaGVkdWxlcy97bmFtZX0SdAoNUGF1c2VTY2hlZHVsZRIcLnN2Yy52MS5QYXVzZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSIzirUYBmRlcGxveYLT5JMCIzoBKiIeL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3BhdXNlEncKDlJlc3VtZVNjaGVkdWxlEh0uc3ZjLnYxLlJlc3VtZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSI0irUYBmRlcGxveYLT5JMCJDoBKiIfL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3Jlc3VtZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * @generated from message svc.v1.Schedule
@@ -82,6 +82,55 @@ export type Schedule = Message<"svc.v1.Schedule"> & {
    * @generated from field: google.protobuf.Timestamp next_run_at = 9;
    */
   nextRunAt?: Timestamp | undefined;
+
+  /**
+   * Whether it was paused by hand.
+   *
+   * @generated from field: bool paused = 10;
+   */
+  paused: boolean;
+
+  /**
+   * What happens to a tick while the run before is still going: `skip`, `queue` or `allow`.
+   *
+   * @generated from field: string overlap = 11;
+   */
+  overlap: string;
+
+  /**
+   * How old a missed tick may be to be run late, in seconds; 0 for never.
+   *
+   * @generated from field: double catch_up = 12;
+   */
+  catchUp: number;
+
+  /**
+   * What it gives to the agent or workflow: a JSON object.
+   *
+   * @generated from field: google.protobuf.Struct input = 13;
+   */
+  input?: JsonObject | undefined;
+
+  /**
+   * The last tick; absent before the first.
+   *
+   * @generated from field: svc.v1.Tick last_tick = 14;
+   */
+  lastTick?: Tick | undefined;
+
+  /**
+   * The next ten times in UTC. Only filled by `GetSchedule`.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp next_runs = 15;
+   */
+  nextRuns: Timestamp[];
+
+  /**
+   * The last ten ticks, newest first. Only filled by `GetSchedule`.
+   *
+   * @generated from field: repeated svc.v1.Tick ticks = 16;
+   */
+  ticks: Tick[];
 };
 
 /**
@@ -150,6 +199,55 @@ export type ScheduleJson = {
    * @generated from field: google.protobuf.Timestamp next_run_at = 9;
    */
   nextRunAt?: TimestampJson;
+
+  /**
+   * Whether it was paused by hand.
+   *
+   * @generated from field: bool paused = 10;
+   */
+  paused?: boolean;
+
+  /**
+   * What happens to a tick while the run before is still going: `skip`, `queue` or `allow`.
+   *
+   * @generated from field: string overlap = 11;
+   */
+  overlap?: string;
+
+  /**
+   * How old a missed tick may be to be run late, in seconds; 0 for never.
+   *
+   * @generated from field: double catch_up = 12;
+   */
+  catchUp?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * What it gives to the agent or workflow: a JSON object.
+   *
+   * @generated from field: google.protobuf.Struct input = 13;
+   */
+  input?: StructJson;
+
+  /**
+   * The last tick; absent before the first.
+   *
+   * @generated from field: svc.v1.Tick last_tick = 14;
+   */
+  lastTick?: TickJson;
+
+  /**
+   * The next ten times in UTC. Only filled by `GetSchedule`.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp next_runs = 15;
+   */
+  nextRuns?: TimestampJson[];
+
+  /**
+   * The last ten ticks, newest first. Only filled by `GetSchedule`.
+   *
+   * @generated from field: repeated svc.v1.Tick ticks = 16;
+   */
+  ticks?: TickJson[];
 };
 
 /**
@@ -158,6 +256,97 @@ export type ScheduleJson = {
  */
 export const ScheduleSchema: GenMessage<Schedule, {jsonType: ScheduleJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_schedule, 0);
+
+/**
+ * One time at which a schedule was due, and what came of it.
+ *
+ * @generated from message svc.v1.Tick
+ */
+export type Tick = Message<"svc.v1.Tick"> & {
+  /**
+   * When it was due.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 1;
+   */
+  dueAt?: Timestamp | undefined;
+
+  /**
+   * `run`, `waiting` (for the run before, with overlap `queue`), `skipped` or `missed`.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome: string;
+
+  /**
+   * Why, for people.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason: string;
+
+  /**
+   * The execution that it started; empty when there is none.
+   *
+   * @generated from field: string execution_id = 4;
+   */
+  executionId: string;
+
+  /**
+   * The status of that execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`; empty when it is gone.
+   *
+   * @generated from field: string execution_status = 5;
+   */
+  executionStatus: string;
+};
+
+/**
+ * One time at which a schedule was due, and what came of it.
+ *
+ * @generated from message svc.v1.Tick
+ */
+export type TickJson = {
+  /**
+   * When it was due.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 1;
+   */
+  dueAt?: TimestampJson;
+
+  /**
+   * `run`, `waiting` (for the run before, with overlap `queue`), `skipped` or `missed`.
+   *
+   * @generated from field: string outcome = 2;
+   */
+  outcome?: string;
+
+  /**
+   * Why, for people.
+   *
+   * @generated from field: string reason = 3;
+   */
+  reason?: string;
+
+  /**
+   * The execution that it started; empty when there is none.
+   *
+   * @generated from field: string execution_id = 4;
+   */
+  executionId?: string;
+
+  /**
+   * The status of that execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`; empty when it is gone.
+   *
+   * @generated from field: string execution_status = 5;
+   */
+  executionStatus?: string;
+};
+
+/**
+ * Describes the message svc.v1.Tick.
+ * Use `create(TickSchema)` to create a new message.
+ */
+export const TickSchema: GenMessage<Tick, {jsonType: TickJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_schedule, 1);
 
 /**
  * @generated from message svc.v1.ListSchedulesRequest
@@ -188,7 +377,142 @@ export type ListSchedulesRequestJson = {
  * Use `create(ListSchedulesRequestSchema)` to create a new message.
  */
 export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest, {jsonType: ListSchedulesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_schedule, 1);
+  messageDesc(file_svc_v1_schedule, 2);
+
+/**
+ * @generated from message svc.v1.GetScheduleRequest
+ */
+export type GetScheduleRequest = Message<"svc.v1.GetScheduleRequest"> & {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment: string;
+};
+
+/**
+ * @generated from message svc.v1.GetScheduleRequest
+ */
+export type GetScheduleRequestJson = {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment?: string;
+};
+
+/**
+ * Describes the message svc.v1.GetScheduleRequest.
+ * Use `create(GetScheduleRequestSchema)` to create a new message.
+ */
+export const GetScheduleRequestSchema: GenMessage<GetScheduleRequest, {jsonType: GetScheduleRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_schedule, 3);
+
+/**
+ * @generated from message svc.v1.PauseScheduleRequest
+ */
+export type PauseScheduleRequest = Message<"svc.v1.PauseScheduleRequest"> & {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment: string;
+};
+
+/**
+ * @generated from message svc.v1.PauseScheduleRequest
+ */
+export type PauseScheduleRequestJson = {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment?: string;
+};
+
+/**
+ * Describes the message svc.v1.PauseScheduleRequest.
+ * Use `create(PauseScheduleRequestSchema)` to create a new message.
+ */
+export const PauseScheduleRequestSchema: GenMessage<PauseScheduleRequest, {jsonType: PauseScheduleRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_schedule, 4);
+
+/**
+ * @generated from message svc.v1.ResumeScheduleRequest
+ */
+export type ResumeScheduleRequest = Message<"svc.v1.ResumeScheduleRequest"> & {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment: string;
+};
+
+/**
+ * @generated from message svc.v1.ResumeScheduleRequest
+ */
+export type ResumeScheduleRequestJson = {
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * The environment. Default: the environment of the base URL, else `production`.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment?: string;
+};
+
+/**
+ * Describes the message svc.v1.ResumeScheduleRequest.
+ * Use `create(ResumeScheduleRequestSchema)` to create a new message.
+ */
+export const ResumeScheduleRequestSchema: GenMessage<ResumeScheduleRequest, {jsonType: ResumeScheduleRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_schedule, 5);
 
 /**
  * @generated from message svc.v1.ListSchedulesResponse
@@ -219,7 +543,7 @@ export type ListSchedulesResponseJson = {
  * Use `create(ListSchedulesResponseSchema)` to create a new message.
  */
 export const ListSchedulesResponseSchema: GenMessage<ListSchedulesResponse, {jsonType: ListSchedulesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_schedule, 2);
+  messageDesc(file_svc_v1_schedule, 6);
 
 /**
  * The cron schedules of the active deployments.
@@ -236,6 +560,36 @@ export const ScheduleService: GenService<{
     methodKind: "unary";
     input: typeof ListSchedulesRequestSchema;
     output: typeof ListSchedulesResponseSchema;
+  },
+  /**
+   * Returns one schedule with its next runs and its last ticks.
+   *
+   * @generated from rpc svc.v1.ScheduleService.GetSchedule
+   */
+  getSchedule: {
+    methodKind: "unary";
+    input: typeof GetScheduleRequestSchema;
+    output: typeof ScheduleSchema;
+  },
+  /**
+   * Stops a schedule until it is resumed; it stays paused across deployments.
+   *
+   * @generated from rpc svc.v1.ScheduleService.PauseSchedule
+   */
+  pauseSchedule: {
+    methodKind: "unary";
+    input: typeof PauseScheduleRequestSchema;
+    output: typeof ScheduleSchema;
+  },
+  /**
+   * Lets a paused schedule run again, from its next time on.
+   *
+   * @generated from rpc svc.v1.ScheduleService.ResumeSchedule
+   */
+  resumeSchedule: {
+    methodKind: "unary";
+    input: typeof ResumeScheduleRequestSchema;
+    output: typeof ScheduleSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_schedule, 0);
