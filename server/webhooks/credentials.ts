@@ -17,7 +17,7 @@ const plainNames = new Set(["idempotency-key", "x-idempotency-key", "sec-websock
 
 /** Values that are credentials, or name a webhook's path, whatever their header is called. */
 const secretValue =
-  /^(?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256) |^eyJ[\w-]+\.[\w-]+\.|\/webhooks?\//i;
+  /(?:^|, )(?:(?:basic|bearer|digest|negotiate|token|aws4-hmac-sha256) |eyJ[\w-]+\.[\w-]+\.)|\/webhooks?\//i;
 
 /**
  * The headers with every credential's value replaced by `hidden`; the name stays, so that one sees what was sent.

@@ -14,7 +14,14 @@ export function verify({ secrets, headers, body }: SignedRequest): Verdict {
   const signature = header(headers, name);
   if (signature === null) return missing(name);
   if (!/^sha256=[0-9a-f]{64}$/.test(signature)) return malformed(name, "'sha256=' and 64 hex digits");
-  const hmac = { algorithm: "sha256", encoding: "hex", keys: secrets, before: "", body } as const;
+  const hmac = {
+    algorithm: "sha256",
+    encoding: "hex",
+    keys: secrets,
+    keyEncoding: "utf8",
+    before: "",
+    body,
+  } as const;
   return someHmacMatches(hmac, [signature.slice(7)]) ? accepted : mismatch;
 }
 

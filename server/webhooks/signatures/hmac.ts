@@ -26,7 +26,9 @@ export function verify({ definition, secrets, headers, body, nowSeconds }: Signe
     if (untimely !== null) return untimely;
     before = `${seconds}.`;
   }
-  return someHmacMatches({ algorithm, encoding, keys: secrets, before, body }, [candidate])
+  return someHmacMatches({ algorithm, encoding, keys: secrets, keyEncoding: "utf8", before, body }, [
+    candidate,
+  ])
     ? accepted
     : mismatch;
 }

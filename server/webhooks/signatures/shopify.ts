@@ -14,7 +14,14 @@ export function verify({ secrets, headers, body }: SignedRequest): Verdict {
   const signature = header(headers, name) ?? header(headers, "shopify-hmac-sha256");
   if (signature === null) return missing(name);
   if (!/^[A-Za-z0-9+/]{43}=$/.test(signature)) return malformed(name, "44 characters of base64");
-  const hmac = { algorithm: "sha256", encoding: "base64", keys: secrets, before: "", body } as const;
+  const hmac = {
+    algorithm: "sha256",
+    encoding: "base64",
+    keys: secrets,
+    keyEncoding: "utf8",
+    before: "",
+    body,
+  } as const;
   return someHmacMatches(hmac, [signature]) ? accepted : mismatch;
 }
 

@@ -23,6 +23,7 @@ export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): V
     algorithm: "sha256",
     encoding: "hex",
     keys: secrets,
+    keyEncoding: "utf8",
     before: `v0:${seconds}:`,
     body,
   } as const;

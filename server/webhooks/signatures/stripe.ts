@@ -24,7 +24,14 @@ export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): V
   const seconds = (times[0] ?? "").slice(2);
   const untimely = refuseTime(seconds, name, nowSeconds);
   if (untimely !== null) return untimely;
-  const hmac = { algorithm: "sha256", encoding: "hex", keys: secrets, before: `${seconds}.`, body } as const;
+  const hmac = {
+    algorithm: "sha256",
+    encoding: "hex",
+    keys: secrets,
+    keyEncoding: "utf8",
+    before: `${seconds}.`,
+    body,
+  } as const;
   return someHmacMatches(hmac, candidates) ? accepted : mismatch;
 }
 

@@ -1,0 +1,219 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type RateLimit, RateLimiter, rateLimitHeaders } from "../../server/webhooks/rate-limit.ts";
+
+/** The same bucket in whole thousandths of a token, where nothing is rounded. */
+class ExactBucket {
+  #thousandths: number;
+  #atMs: number;
+  readonly #limit: RateLimit;
+
+  constructor(limit: RateLimit, nowMs: number) {
+    this.#limit = limit;
+    this.#thousandths = limit.burst * 1000;
+    this.#atMs = nowMs;
+  }
+
+  take(nowMs: number) {
+    const { requestsPerSecond: rate, burst } = this.#limit;
+    this.#thousandths = Math.min(burst * 1000, this.#thousandths + (nowMs - this.#atMs) * rate);
+    this.#atMs = nowMs;
+    const allowed = this.#thousandths >= 1000;
+    if (allowed) this.#thousandths -= 1000;
+    const remaining = Math.floor(this.#thousandths / 1000);
+    const goal = (remaining === 0 ? 1 : burst) * 1000;
+    const resetSeconds = Math.ceil((goal - this.#thousandths) / (rate * 1000));
+    return { allowed, remaining, resetSeconds, retryAfterSeconds: allowed ? 0 : resetSeconds };
+  }
+}
+
+const limits = fc.record({
+  requestsPerSecond: fc.integer({ min: 1, max: 1000 }),
+  burst: fc.integer({ min: 1, max: 1000 }),
+});
+const steps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 50 }), fc.nat(5000)), {
+  maxLength: 300,
+});
+
+describe("a bucket", () => {
+  test("does what exact arithmetic says, however long the clock has run", () => {
+    fc.assert(
+      fc.property(limits, steps, fc.nat(10 ** 12), (limit, gaps, startMs) => {
+        const limiter = new RateLimiter();
+        const exact = new ExactBucket(limit, startMs);
+        let nowMs = startMs;
+        for (const gap of gaps) {
+          nowMs += gap;
+          expect(limiter.take("k", limit, nowMs)).toEqual({ limit, ...exact.take(nowMs) });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("who waits as long as told is allowed, fractions of a request per second included", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.01, max: 1000, noNaN: true }),
+        fc.integer({ min: 1, max: 20 }),
+        (rate, burst) => {
+          const limiter = new RateLimiter();
+          const limit = { requestsPerSecond: rate, burst };
+          let nowMs = 1e6;
+          for (let n = 0; n < burst; n++) expect(limiter.take("k", limit, nowMs).allowed).toBe(true);
+          const refused = limiter.take("k", limit, nowMs);
+          expect(refused).toMatchObject({ allowed: false, remaining: 0 });
+          nowMs += refused.retryAfterSeconds * 1000;
+          expect(limiter.take("k", limit, nowMs).allowed).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test("a clock that goes back gives nothing and takes nothing", () => {
+    const limiter = new RateLimiter();
+    const limit = { requestsPerSecond: 1, burst: 2 };
+    expect(limiter.take("k", limit, 5000).remaining).toBe(1);
+    expect(limiter.take("k", limit, 1000).remaining).toBe(0);
+    expect(limiter.take("k", limit, 5500).allowed).toBe(false);
+    expect(limiter.take("k", limit, 6000).allowed).toBe(true);
+  });
+
+  test("a lower limit cuts what a bucket holds; a higher one fills at its own rate", () => {
+    const limiter = new RateLimiter();
+    expect(limiter.take("k", { requestsPerSecond: 1, burst: 10 }, 0).remaining).toBe(9);
+    expect(limiter.take("k", { requestsPerSecond: 1, burst: 3 }, 0).remaining).toBe(2);
+    expect(limiter.take("k", { requestsPerSecond: 5, burst: 10 }, 1000).remaining).toBe(6);
+  });
+});
+
+describe("several buckets", () => {
+  test("none is charged when another refuses", () => {
+    fc.assert(
+      fc.property(limits, limits, steps, (a, b, gaps) => {
+        const together = new RateLimiter();
+        const exactA = new ExactBucket(a, 0);
+        const exactB = new ExactBucket(b, 0);
+        const probe = new RateLimiter();
+        let nowMs = 0;
+        for (const gap of gaps) {
+          nowMs += gap;
+          const claims = [
+            { key: "a", limit: a },
+            { key: "b", limit: b },
+          ];
+          const states = together.takeAll(claims, nowMs);
+          if (states.every(({ allowed }) => allowed)) {
+            // As if each had been asked alone.
+            expect(states[0]).toEqual({ limit: a, ...exactA.take(nowMs) });
+            expect(states[1]).toEqual({ limit: b, ...exactB.take(nowMs) });
+            probe.takeAll(claims, nowMs);
+          } else {
+            expect(together.takeAll(claims, nowMs)).toEqual(states);
+          }
+        }
+      }),
+    );
+  });
+
+  test("the refusing one is named, and the others say what they still hold", () => {
+    const limiter = new RateLimiter();
+    const webhook = { key: "w", limit: { requestsPerSecond: 1, burst: 1 } };
+    const organization = { key: "o", limit: { requestsPerSecond: 10, burst: 20 } };
+    limiter.takeAll([webhook, organization], 0);
+    const [w, o] = limiter.takeAll([webhook, organization], 0);
+    expect(w).toMatchObject({ allowed: false, remaining: 0, retryAfterSeconds: 1 });
+    expect(o).toMatchObject({ allowed: true, remaining: 19, retryAfterSeconds: 0 });
+  });
+});
+
+describe("many keys", () => {
+  const limit = { requestsPerSecond: 50, burst: 100 };
+
+  test("full buckets are forgotten while others are asked", () => {
+    const limiter = new RateLimiter();
+    for (let n = 0; n < 10_000; n++) limiter.take(`idle ${n}`, limit, 0);
+    for (let n = 0; n < 10_000; n++) limiter.take("busy", limit, 10_000 + n * 20);
+    expect(limiter.size).toBeLessThanOrEqual(64);
+  });
+
+  test("a steady stream of new keys keeps only those that are not full", () => {
+    const limiter = new RateLimiter();
+    let most = 0;
+    // 1,000 keys per second, each full again after 20 ms.
+    for (let n = 0; n < 200_000; n++) {
+      limiter.take(`key ${n}`, limit, n);
+      most = Math.max(most, limiter.size);
+    }
+    expect(most).toBeLessThan(200);
+  });
+
+  test("a flood stays within the limit of keys and frees no empty bucket", () => {
+    const limiter = new RateLimiter({ maxKeys: 1000 });
+    const slow = { requestsPerSecond: 0.001, burst: 5 };
+    for (let n = 0; n < 5; n++) expect(limiter.take("victim", slow, 0).allowed).toBe(true);
+    for (let n = 0; n < 50_000; n++) {
+      expect(limiter.take(`flood ${n}`, slow, 1).allowed).toBe(true);
+      expect(limiter.size).toBeLessThanOrEqual(1000);
+    }
+    expect(limiter.take("victim", slow, 2).allowed).toBe(false);
+  });
+});
+
+describe("headers", () => {
+  const limit = { requestsPerSecond: 50, burst: 100 };
+  const state = { limit, allowed: true, remaining: 99, resetSeconds: 1, retryAfterSeconds: 0 };
+
+  test("list each policy and its state as structured fields", () => {
+    const organization = {
+      ...state,
+      limit: { requestsPerSecond: 3, burst: 10 },
+      remaining: 4,
+      resetSeconds: 2,
+    };
+    expect(
+      rateLimitHeaders([
+        { policy: "webhook", state },
+        { policy: "organization", state: organization },
+      ]),
+    ).toEqual({
+      "RateLimit-Policy": '"webhook";q=100;w=2, "organization";q=10;w=4',
+      RateLimit: '"webhook";r=99;t=1, "organization";r=4;t=2',
+    });
+    expect(rateLimitHeaders([])).toEqual({});
+  });
+
+  test("a refusal says when to come back, no earlier than any window listed with it ends", () => {
+    const claims = fc.array(fc.tuple(limits, fc.integer({ min: 0, max: 1500 })), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    fc.assert(
+      fc.property(claims, (buckets) => {
+        const limiter = new RateLimiter();
+        const all = buckets.map(([each, used], n) => {
+          for (let use = 0; use < used; use++) limiter.take(`k${n}`, each, 0);
+          return { key: `k${n}`, limit: each };
+        });
+        const states = limiter.takeAll(all, 0);
+        const headers = rateLimitHeaders(states.map((each, n) => ({ policy: `p${n}`, state: each })));
+        const item = /^"p\d";r=\d+;t=\d+$/;
+        const items = headers.RateLimit?.split(", ") ?? [];
+        for (const each of items) expect(each).toMatch(item);
+        for (const each of headers["RateLimit-Policy"]?.split(", ") ?? []) {
+          const [, quota, window] = /^"p\d";q=(\d+);w=([1-9]\d*)$/.exec(each) ?? [];
+          expect(Number(quota) / Number(window)).toBeLessThanOrEqual(1000);
+        }
+        const refused = states.some(({ allowed }) => !allowed);
+        expect("Retry-After" in headers).toBe(refused);
+        if (refused) {
+          const retryAfter = Number(headers["Retry-After"]);
+          expect(retryAfter).toBeGreaterThanOrEqual(1);
+          for (const each of items) expect(Number(each.split("t=")[1])).toBeLessThanOrEqual(retryAfter);
+          const later = limiter.takeAll(all, retryAfter * 1000);
+          expect(later.every(({ allowed }) => allowed)).toBe(true);
+        }
+      }),
+    );
+  });
+});
