@@ -1,0 +1,232 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { createInterface, type Interface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isJsonContentType } from "../../server/webhooks/body.ts";
+
+interface Told {
+  runtime: string;
+  size?: number;
+  sha256?: string;
+  code?: string;
+  message?: string;
+  before: string;
+  after: string;
+}
+
+const program = fileURLToPath(new URL("body-server.ts", import.meta.url));
+const runtimes = { node: [program], bun: [program], deno: ["run", "-A", program] };
+
+describe.each(Object.entries(runtimes))("reading a body on %s", (runtime, args) => {
+  let child: ChildProcess;
+  let lines: AsyncIterator<string>;
+  let port: number;
+
+  beforeAll(async () => {
+    child = spawn(runtime, args, { stdio: ["pipe", "pipe", "inherit"] });
+    const reader: Interface = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> });
+    lines = reader[Symbol.asyncIterator]();
+    port = Number((await lines.next()).value);
+  });
+
+  afterAll(async () => {
+    const exit = once(child, "exit");
+    child.stdin?.end();
+    await exit;
+  });
+
+  async function open(text: string): Promise<Socket> {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.on("error", () => undefined);
+    socket.write(text);
+    return socket;
+  }
+
+  async function told(): Promise<Told> {
+    return JSON.parse((await lines.next()).value);
+  }
+
+  /** Sends a request whole, in pieces as the network likes, and says what the server made of it. */
+  async function send(head: string, body: Uint8Array = new Uint8Array()): Promise<Told> {
+    const socket = await open(`${head}\r\nHost: x\r\n\r\n`);
+    socket.write(body);
+    const result = await told();
+    socket.destroy();
+    return result;
+  }
+
+  function chunked(body: Uint8Array, size: number): Buffer {
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < body.length; at += size) {
+      const part = body.subarray(at, at + size);
+      parts.push(Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from("\r\n"));
+    }
+    return Buffer.concat([...parts, Buffer.from("0\r\n\r\n")]);
+  }
+
+  const bytes = (size: number) => Uint8Array.from({ length: size }, (_, at) => (at * 31) % 251);
+  const sha256 = (body: Uint8Array) => createHash("sha256").update(body).digest("hex");
+
+  test("is done by the runtime that is meant", async () => {
+    expect((await send("POST /10 HTTP/1.1\r\nContent-Length: 0")).runtime).toBe(runtime);
+  });
+
+  test.each([0, 1, 999, 1000])(
+    "gives the %i bytes that were sent, with a length and in chunks",
+    async (size) => {
+      const body = bytes(size);
+      const expected = { size, sha256: sha256(body) };
+      expect(await send(`POST /1000 HTTP/1.1\r\nContent-Length: ${size}`, body)).toMatchObject(expected);
+      const inChunks = chunked(body, 100);
+      expect(await send("POST /1000 HTTP/1.1\r\nTransfer-Encoding: chunked", inChunks)).toMatchObject(
+        expected,
+      );
+    },
+  );
+
+  test("joins many pieces of a large body, and leaves no listener", async () => {
+    const body = bytes(3_000_000);
+    const result = await send(`POST /3000000 HTTP/1.1\r\nContent-Length: ${body.length}`, body);
+    expect(result).toMatchObject({ size: body.length, sha256: sha256(body) });
+    expect(result.after).toBe(result.before);
+  });
+
+  test("refuses what says that it is too large before any of it is sent", async () => {
+    expect(await send("POST /1000 HTTP/1.1\r\nContent-Length: 1001")).toMatchObject({
+      code: "too_large",
+      message: "The body must have at most 1000 bytes.",
+    });
+    expect(await send("POST /1000 HTTP/1.1\r\nContent-Length: 99999999999999")).toMatchObject({
+      code: "too_large",
+    });
+  });
+
+  test("refuses chunks that grow over the limit, before they end", async () => {
+    const socket = await open("POST /1000 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const piece = chunked(bytes(400), 400).subarray(0, -5);
+    for (let sent = 0; sent < 3; sent++) socket.write(piece);
+    const result = await told();
+    expect(result).toMatchObject({ code: "too_large" });
+    const [data, end, close] = result.after.split(",").map(Number);
+    const [dataBefore, endBefore, closeBefore] = result.before.split(",").map(Number);
+    expect([data, end, close]).toEqual([dataBefore, endBefore, closeBefore]);
+    socket.destroy();
+  });
+
+  test.each(["gzip", "br", "x, identity"])("refuses the content encoding %s", async (coding) => {
+    const head = `POST /1000 HTTP/1.1\r\nContent-Length: 4\r\nContent-Encoding: ${coding}`;
+    expect(await send(head, bytes(4))).toMatchObject({ code: "encoded" });
+  });
+
+  test("takes identity for what it is", async () => {
+    const head = "POST /1000 HTTP/1.1\r\nContent-Length: 4\r\nContent-Encoding: Identity";
+    expect(await send(head, bytes(4))).toMatchObject({ size: 4 });
+  });
+
+  test("gives up on a sender who is too slow, however he sends", async () => {
+    const socket = await open("POST /1000/150 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n");
+    const dripping = setInterval(() => socket.write("x"), 20);
+    expect(await told()).toMatchObject({
+      code: "timeout",
+      message: "The body took longer than 150 ms to arrive.",
+    });
+    clearInterval(dripping);
+    socket.destroy();
+  });
+
+  test("notices a sender who leaves in the middle", async () => {
+    for (const leave of ["destroy", "resetAndDestroy", "end"] as const) {
+      const socket = await open("POST /1000 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
+      socket[leave]();
+      expect(await told(), leave).toMatchObject({ code: "aborted" });
+    }
+    const socket = await open(
+      "POST /1000 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+    );
+    socket.end();
+    expect(await told()).toMatchObject({ code: "aborted" });
+  });
+
+  test("a connection serves request after request", async () => {
+    const one = `POST /1000 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello`;
+    const socket = await open(one.repeat(3));
+    for (let n = 0; n < 3; n++) expect(await told()).toMatchObject({ size: 5 });
+    socket.destroy();
+  });
+});
+
+describe("the content type of JSON", () => {
+  const optional = (arbitrary: fc.Arbitrary<string>) => fc.oneof(fc.constant(""), arbitrary);
+  const mixedCase = (text: string) =>
+    fc
+      .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+      .map((upper) => [...text].map((each, at) => (upper[at] ? each.toUpperCase() : each)).join(""));
+
+  test("may have any letter case, spaces and parameters", () => {
+    const type = fc.constantFrom(
+      "application/json",
+      "application/cloudevents+json",
+      "a/b.c+json",
+      "text/x+json",
+    );
+    const parameter = fc.constantFrom(
+      ";charset=utf-8",
+      "; charset=UTF-8",
+      ' ;\tcharset="utf-8"',
+      ";charset=utf8",
+      ';q="a;b,c\\"d"',
+      ";v=1",
+      ";",
+      "; ",
+    );
+    fc.assert(
+      fc.property(
+        type.chain(mixedCase),
+        fc.array(parameter, { maxLength: 3 }),
+        optional(fc.constant(" ")),
+        (name, more, space) => {
+          expect(isJsonContentType(`${space}${name}${more.join("")}`)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    undefined,
+    "",
+    "application/json, text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/json5",
+    "application/x-json",
+    "+json",
+    "application/ld+jsonx",
+    "application/x-www-form-urlencoded",
+    "text/plain;charset=utf-8",
+    "application/json;charset=utf-16",
+    "application/json; charset=iso-8859-1",
+    'application/json;charset="latin1"',
+    "application/json;charset=utf-8;charset=ascii",
+    "application/json;charset",
+    "application/json;=utf-8",
+    'application/json;a="b',
+    "application/json charset=utf-8",
+    "application/json/x",
+  ])("is not %j", (value) => {
+    expect(isJsonContentType(value)).toBe(false);
+  });
+
+  test("is found in no time, whatever is sent", () => {
+    for (const unit of [";a=b", '"', ";", " ", "a", ';a="\\', "\\"]) {
+      const startMs = performance.now();
+      isJsonContentType(`application/json;x="${unit.repeat(16_384)}`);
+      isJsonContentType(`application/json${unit.repeat(16_384)}`);
+      expect(performance.now() - startMs).toBeLessThan(100);
+    }
+  });
+});

@@ -1,0 +1,218 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadMasterKey, masterKey } from "../../server/secrets/master-key.ts";
+import { maxSecretBytes, secretNameProblem, secretValueProblem } from "../../server/secrets/rules.ts";
+import { openSecret, sealSecret } from "../../server/secrets/seal.ts";
+
+const owner = { orgId: "org_00000000000000000000000001", name: "STRIPE" };
+const key = masterKey(Buffer.alloc(32, 1));
+const otherKey = masterKey(Buffer.alloc(32, 2));
+const value = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 200 })
+  .filter((text) => text.isWellFormed());
+
+function open(sealed: string, by = key, whose = owner): string | Error {
+  try {
+    return openSecret(by, whose, sealed);
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function expectError(result: string | Error, pattern: RegExp): void {
+  expect(result).toBeInstanceOf(Error);
+  expect((result as Error).message).toMatch(pattern);
+}
+
+describe("a sealed secret", () => {
+  test("opens as what it was, for the same organization and name alone", () => {
+    fc.assert(
+      fc.property(value, (text) => {
+        const sealed = sealSecret(key, owner, text);
+        expect(open(sealed)).toBe(text);
+        expectError(
+          open(sealed, key, { ...owner, name: "STRIPE2" }),
+          /'STRIPE2'.*altered, or sealed for another/,
+        );
+        const orgId = "org_00000000000000000000000002";
+        expectError(open(sealed, key, { ...owner, orgId }), /altered, or sealed for another/);
+      }),
+    );
+  });
+
+  test("no name and organization can be shifted into one another", () => {
+    const sealed = sealSecret(key, { orgId: "org_a", name: "b" }, "x");
+    expectError(open(sealed, key, { orgId: "org_", name: "ab" }), /altered/);
+    expectError(open(sealed, key, { orgId: 'org_a","b', name: "" }), /altered/);
+  });
+
+  test("says nothing of its value, and never the same twice", () => {
+    fc.assert(
+      fc.property(value, (text) => {
+        const sealed = sealSecret(key, owner, text);
+        expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]+$/);
+        expect(sealSecret(key, owner, text)).not.toBe(sealed);
+        const box = Buffer.from(sealed.split(".")[3] ?? "", "base64url");
+        expect(box.length).toBe(Buffer.byteLength(text) + 16);
+        if (text.length > 3) expect(box.includes(text)).toBe(false);
+      }),
+    );
+  });
+
+  test("opens no more once any character is changed or cut", () => {
+    fc.assert(
+      fc.property(value, fc.nat(), fc.nat(5), (text, position, bit) => {
+        const sealed = sealSecret(key, owner, text);
+        const at = position % sealed.length;
+        const hurt =
+          sealed.slice(0, at) +
+          String.fromCharCode(sealed.charCodeAt(at) ^ (1 << bit)) +
+          sealed.slice(at + 1);
+        const opened = open(hurt);
+        // Unused bits of the last base64 character change nothing of what it says.
+        if (at < sealed.length - 1) expect(opened).toBeInstanceOf(Error);
+        else if (!(opened instanceof Error)) expect(opened).toBe(text);
+        expect(open(sealed.slice(0, at))).toBeInstanceOf(Error);
+        expect(open(`${sealed}.x`)).toBeInstanceOf(Error);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("names the key that it needs when the server has another, and the format that it is not of", () => {
+    const sealed = sealSecret(key, owner, "hush");
+    expectError(open(sealed, otherKey), new RegExp(`'STRIPE'.*${key.id}.*${otherKey.id}.*SVC_MASTER_KEY`));
+    expectError(open(sealed.replace("v1.", "v9.")), /'STRIPE'.*format v1/);
+    expectError(open(""), /format v1/);
+    const relabelled = sealed.replace(key.id, otherKey.id);
+    expectError(open(relabelled, otherKey), /altered/);
+  });
+});
+
+describe("the master key", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "svc-secrets-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test("is read from 32 bytes of hex or base64, however written", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (raw) => {
+        const bytes = Buffer.from(raw);
+        const texts = [bytes.toString("hex"), bytes.toString("base64"), bytes.toString("base64url")];
+        for (const text of [
+          ...texts,
+          bytes.toString("hex").toUpperCase(),
+          ` ${bytes.toString("base64")}\n`,
+        ]) {
+          expect(loadMasterKey(text, "/nowhere").id).toBe(masterKey(bytes).id);
+        }
+      }),
+    );
+  });
+
+  test.each([
+    "short",
+    "a".repeat(63),
+    "g".repeat(64),
+    "a".repeat(65),
+    Buffer.alloc(31).toString("base64"),
+    Buffer.alloc(33).toString("base64"),
+    Buffer.alloc(16).toString("hex"),
+    `${"!".repeat(43)}=`,
+    " ",
+  ])("%j is refused without being shown", (text) => {
+    let message = "";
+    try {
+      loadMasterKey(text, folder);
+    } catch (error) {
+      message = String(error);
+    }
+    expect(message).toMatch(/Cannot use SVC_MASTER_KEY: it must be 32 bytes/);
+    if (text.trim() !== "") expect(message).not.toContain(text);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is made once, for its owner alone, and read again", () => {
+    const made = loadMasterKey(undefined, folder);
+    expect(readdirSync(folder)).toEqual(["master.key"]);
+    const path = join(folder, "master.key");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const text = readFileSync(path, "utf8");
+    expect(Buffer.from(text, "base64")).toHaveLength(32);
+    expect(loadMasterKey("", folder).id).toBe(made.id);
+    expect(readFileSync(path, "utf8")).toBe(text);
+    expect(openSecret(loadMasterKey(undefined, folder), owner, sealSecret(made, owner, "x"))).toBe("x");
+    expect(loadMasterKey(text, "/nowhere").id).toBe(made.id);
+  });
+
+  test("a file that others may read, or that is damaged, stops the server and is not replaced", () => {
+    const path = join(folder, "master.key");
+    writeFileSync(path, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 });
+    chmodSync(path, 0o640);
+    expect(() => loadMasterKey(undefined, folder)).toThrow(
+      /master\.key: only its owner may have access.*chmod 600/,
+    );
+    chmodSync(path, 0o600);
+    for (const text of ["", "torn"]) {
+      writeFileSync(path, text);
+      expect(() => loadMasterKey(undefined, folder)).toThrow(/master\.key: it must be 32 bytes/);
+      expect(readFileSync(path, "utf8")).toBe(text);
+    }
+    rmSync(path);
+    expect(() => loadMasterKey(undefined, join(folder, "none"))).toThrow(/ENOENT/);
+  });
+
+  test("servers that start at once agree on one", async () => {
+    const module = fileURLToPath(new URL("../../server/secrets/master-key.ts", import.meta.url));
+    // They wait for a line, so that they start together.
+    const program = `import { loadMasterKey } from ${JSON.stringify(module)};
+      process.stdin.once("data", () => { console.log(loadMasterKey(undefined, ${JSON.stringify(folder)}).id); process.exit(); });
+      console.log("ready");`;
+    const children = Array.from({ length: 6 }, () =>
+      spawn(process.execPath, ["--input-type=module-typescript", "-e", program], {
+        stdio: ["pipe", "pipe", "inherit"],
+      }),
+    );
+    const outputs = children.map(async (child) => {
+      let output = "";
+      child.stdout.on("data", (chunk) => {
+        output += chunk;
+      });
+      await once(child, "close");
+      return output.replace("ready\n", "").trim();
+    });
+    await Promise.all(children.map((child) => once(child.stdout, "data")));
+    for (const child of children) child.stdin.write("go\n");
+    const ids = await Promise.all(outputs);
+    expect(new Set(ids)).toEqual(new Set([loadMasterKey(undefined, folder).id]));
+    expect(readdirSync(folder)).toEqual(["master.key"]);
+  });
+});
+
+describe("what a secret may be", () => {
+  test("its name", () => {
+    for (const name of ["STRIPE_KEY", "a", "0-x", "x".repeat(64)]) expect(secretNameProblem(name)).toBeNull();
+    for (const name of ["", "_a", "__proto__", "a b", "a.b", "é", "x".repeat(65)]) {
+      expect(secretNameProblem(name)).toMatch(/^Cannot use the secret's name: .*\.$/);
+    }
+  });
+
+  test("its value", () => {
+    for (const text of ["x", " \n", "日本", "\u0000", "x".repeat(maxSecretBytes)]) {
+      expect(secretValueProblem(text)).toBeNull();
+    }
+    expect(secretValueProblem("")).toMatch(/must not be empty/);
+    expect(secretValueProblem("é".repeat(maxSecretBytes / 2 + 1))).toMatch(
+      /at most 65536 bytes, and has 65538/,
+    );
+    expect(secretValueProblem("x\ud800")).toMatch(/well-formed/);
+  });
+});
