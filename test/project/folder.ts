@@ -1,0 +1,31 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { onTestFailed, onTestFinished } from "vitest";
+
+/** A new folder for the running test: removed afterwards, kept and named if it fails. */
+export function testFolder(): string {
+  const folder = makeFolder();
+  let keep = false;
+  onTestFailed(() => {
+    keep = true;
+    console.error(`kept for a look: ${folder}`);
+  });
+  onTestFinished(() => {
+    if (!keep) rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** A new folder that whoever asked removes. */
+export function makeFolder(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), "svc-project-")));
+}
+
+/** Writes files given by path and content, with the folders that they need. */
+export function writeFiles(root: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
