@@ -50,6 +50,8 @@ class Load {
   readonly #startMs = performance.now();
   readonly #measureMs: number;
   readonly #endMs: number;
+  /** Between requests that are due; infinite when none are. */
+  readonly #gapMs: number;
   readonly #connections = new Map<Connection, Buffer>();
   readonly #idle = new Set<Connection>();
   readonly #statuses = new Map<number, number>();
@@ -70,6 +72,7 @@ class Load {
     this.#template = new RequestTemplate(options);
     this.#measureMs = this.#startMs + warmupSeconds * 1000;
     this.#endMs = this.#measureMs + seconds * 1000;
+    this.#gapMs = ratePerSecond === 0 ? Number.POSITIVE_INFINITY : 1000 / ratePerSecond;
     this.done = this.#settle.promise;
     for (let n = 0; n < connections; n++) this.#open();
     if (ratePerSecond > 0) this.#timers.push(setInterval(() => this.#sendDue(), 1));
@@ -87,24 +90,29 @@ class Load {
 
   #next(connection: Connection): void {
     const nowMs = performance.now();
-    if (nowMs < this.#endMs && this.#options.ratePerSecond === 0) {
+    if (this.#options.ratePerSecond === 0 && nowMs < this.#endMs) {
       this.#send(connection, nowMs);
       return;
     }
     this.#idle.add(connection);
-    if (nowMs < this.#endMs) this.#sendDue();
-    else if (this.#outstanding === 0) this.#finish();
+    this.#sendDue();
   }
 
+  /** Sends what is due and free connections carry; what was due before the end is sent after it if it must be. */
   #sendDue(): void {
     const nowMs = performance.now();
     for (const connection of this.#idle) {
-      const dueMs = this.#startMs + (this.#sent * 1000) / this.#options.ratePerSecond;
-      if (dueMs > nowMs || dueMs >= this.#endMs) break;
+      const dueMs = this.#startMs + this.#sent * this.#gapMs;
+      if (this.#unsent === 0 || dueMs > nowMs) break;
       this.#idle.delete(connection);
       this.#send(connection, dueMs);
     }
-    if (nowMs >= this.#endMs && this.#outstanding === 0) this.#finish();
+    if (nowMs >= this.#endMs && this.#outstanding + this.#unsent === 0) this.#finish();
+  }
+
+  /** Requests that are or will be due before the end. */
+  get #unsent(): number {
+    return Math.max(0, Math.ceil((this.#endMs - this.#startMs) / this.#gapMs) - this.#sent);
   }
 
   #send(connection: Connection, dueMs: number): void {
@@ -134,7 +142,7 @@ class Load {
     if (this.#lost > maxLost) {
       this.#close();
       this.#settle.reject(new Error(`Cannot load ${this.#url.href}: over ${maxLost} connections failed.`));
-    } else if (performance.now() < this.#endMs) this.#open();
+    } else if (performance.now() < this.#endMs || this.#unsent > 0) this.#open();
     else if (this.#outstanding === 0) this.#finish();
   }
 
@@ -147,7 +155,7 @@ class Load {
       answers: this.#answers,
       perSecond: round(this.#answers / seconds),
       statuses: Object.fromEntries(this.#statuses),
-      lost: this.#lost + this.#outstanding,
+      lost: this.#lost + this.#outstanding + this.#unsent,
       latencyMs: { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) },
     });
   }
