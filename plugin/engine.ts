@@ -72,7 +72,14 @@ export function createEngine(settings: Settings): Engine {
     const deadline = new Deadline(exchange, limitMs, options.signal);
     running.add(deadline);
     try {
-      const request = { ...settings.extras, method, headers, body: call.body, signal: deadline.signal };
+      const request: TransportRequest = {
+        ...settings.extras,
+        method,
+        headers,
+        body: call.body,
+        redirect: "manual",
+        signal: deadline.signal,
+      };
       for (let attempt = 1; ; attempt++) {
         try {
           if (deadline.reason) throw deadline.reason;
@@ -96,6 +103,7 @@ export function createEngine(settings: Settings): Engine {
       closed = true;
       for (const deadline of running) deadline.break("closed", "was broken off: the plugin was closed");
       guarded.close();
+      unguarded.close();
     },
   };
 }

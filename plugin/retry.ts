@@ -1,4 +1,5 @@
 import { invalidArgument, quote, type RestError } from "./error.ts";
+import { isUnsafe } from "./transport.ts";
 
 export interface RetryOptions {
   /** Tries after the first, 0 to 20. */
@@ -17,9 +18,6 @@ export interface RetryPolicy {
 
 /** What a server may answer to a request that can succeed later. */
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
-
-/** Methods whose repetition changes nothing more (RFC 9110, 9.2.2), of those that the plugin sends. */
-const idempotentMethods = new Set(["GET", "PUT", "DELETE"]);
 
 /** @throws RestError `invalid_argument` */
 export function resolveRetry(retry: number | RetryOptions): RetryPolicy {
@@ -51,7 +49,7 @@ export function resolveRetry(retry: number | RetryOptions): RetryPolicy {
  * @param attempt - the try that failed, from 1
  */
 export function retryDelayMs(policy: RetryPolicy, error: RestError, attempt: number): number | null {
-  if (attempt > policy.attempts || !idempotentMethods.has(error.method ?? "")) return null;
+  if (attempt > policy.attempts || error.method === null || isUnsafe(error.method)) return null;
   const transient =
     error.code === "network" || (error.code === "http" && transientStatuses.has(error.status ?? 0));
   if (!transient) return null;

@@ -49,15 +49,15 @@ function toStream(
   incoming: IncomingMessage,
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> {
+  let settled = false;
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        let settled = false;
-        const settle = (error?: unknown): void => {
+        const settle = (error?: Error): void => {
           if (settled) return;
           settled = true;
-          if (error === undefined) controller.close();
-          else controller.error(signal.aborted ? signal.reason : error);
+          if (error) controller.error(signal.aborted ? signal.reason : error);
+          else controller.close();
         };
         source.on("data", (piece: Uint8Array) => {
           if (settled) return;
@@ -65,18 +65,23 @@ function toStream(
           if ((controller.desiredSize ?? 0) <= 0) source.pause();
         });
         source.once("end", () => settle());
-        source.once("error", settle);
-        source.once("close", () => settle(new Error("the connection closed before the answer was complete")));
+        source.on("error", (error) => settle(error.message === "aborted" ? endedEarly(error) : error));
+        source.once("close", () => settle(endedEarly()));
         source.pause();
       },
       pull() {
         source.resume();
       },
       cancel() {
+        settled = true;
         incoming.destroy();
         source.destroy();
       },
     },
     { highWaterMark: 0 },
   );
+}
+
+function endedEarly(cause?: Error): Error {
+  return new Error("the connection closed before the answer was complete", { cause });
 }

@@ -1,11 +1,11 @@
-import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import type { Agent, AgentOptions, ClientRequest, IncomingMessage } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { LookupFunction } from "node:net";
 import { builtin } from "./builtin.ts";
 import type { EgressGuard } from "./egress.ts";
 import { invalidArgument } from "./error.ts";
 import { toResponse } from "./socket-response.ts";
-import { StreamBody, type Transport, type TransportRequest } from "./transport.ts";
+import { isUnsafe, StreamBody, type Transport, type TransportRequest } from "./transport.ts";
 
 /** A transport over `node:http` and `node:https`, and what closes its idle connections. */
 export interface SocketTransport {
@@ -15,6 +15,9 @@ export interface SocketTransport {
 
 /** Options of `fetch` that would have to be ignored here, though the caller counts on them. */
 const fetchOnly = ["dispatcher", "agent", "client", "proxy", "tls", "unix", "integrity"];
+
+/** An agent with its options, which `@types/node` leaves out. */
+type ConfiguredAgent = Agent & { options?: AgentOptions };
 
 /** A kept connection that the server closed just when it was used again. */
 class StaleConnection extends Error {}
@@ -27,13 +30,14 @@ class StaleConnection extends Error {}
 export function createSocketTransport(guard: EgressGuard | null): SocketTransport {
   const agents = new Map<string, Agent>();
 
-  /** Guarded connections have agents of their own, so that every kept one was checked; and no proxy comes between. */
-  function agentFor(url: URL, keepAlive: boolean): Agent | undefined {
-    if (!guard) return undefined;
+  /** Agents of the plugin's own: every connection they keep was checked, and under the guard no proxy comes between. */
+  function agentFor(url: URL, keepAlive: boolean): Agent {
     const key = `${url.protocol} ${keepAlive}`;
     let agent = agents.get(key);
     if (!agent) {
-      agent = new (moduleFor(url).Agent)({ keepAlive, proxyEnv: {} });
+      const module = moduleFor(url);
+      const proxyEnv = guard ? {} : (module.globalAgent as ConfiguredAgent).options?.proxyEnv;
+      agent = new module.Agent({ keepAlive, ...(proxyEnv && { proxyEnv }) });
       agents.set(key, agent);
     }
     return agent;
@@ -50,12 +54,11 @@ export function createSocketTransport(guard: EgressGuard | null): SocketTranspor
     const url = new URL(address);
     guard?.checkUrl(url);
     const connect = (keepAlive: boolean): Promise<Response> => {
-      const agent = agentFor(url, keepAlive);
-      const lookup = guard ? lookupFor(guard, url) : undefined;
-      return exchange(url, request, { ...(agent && { agent }), ...(lookup && { lookup }) });
+      const connection = { agent: agentFor(url, keepAlive), ...(guard && { lookup: lookupFor(guard, url) }) };
+      return exchange(url, request, connection);
     };
     // Only what may be repeated runs on a kept connection, because the server may be closing it at that moment.
-    if (request.body || request.method === "POST" || request.method === "PATCH") return await connect(false);
+    if (isUnsafe(request.method)) return await connect(false);
     try {
       return await connect(true);
     } catch (error) {
@@ -131,10 +134,19 @@ function exchange(url: URL, request: TransportRequest, connection: RequestOption
   });
 }
 
-/** Sends a body piece by piece, as fast as the connection takes it, until the end or the end of the exchange. */
+/** Sends a body piece by piece, as fast as the connection takes it, until the end of either. */
 function writeStream(outgoing: ClientRequest, body: StreamBody, fail: (error: unknown) => void): void {
   const { pipeline } = builtin("node:stream", "send a file");
-  pipeline(body.open(), outgoing, (error) => {
+  async function* source(): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* body.open();
+    } catch (error) {
+      // First of all: the broken connection that follows is not the cause.
+      fail(error);
+      throw error;
+    }
+  }
+  pipeline(source, outgoing, (error) => {
     if (error) fail(error);
   });
 }

@@ -20,7 +20,9 @@ export class StreamBody {
 export interface TransportRequest extends Omit<FetchExtras, "headers"> {
   method: string;
   headers: Headers;
-  body?: string | StreamBody | null;
+  body?: string | StreamBody | null | undefined;
+  /** Redirects are followed hop by hop, so that each can be judged. */
+  redirect: "manual";
   signal: AbortSignal;
 }
 
@@ -29,5 +31,18 @@ export type Transport = (url: string, request: TransportRequest) => Promise<Resp
 /** Sends through the runtime's `fetch`, which is looked up each time, so that a replaced one is used. */
 export const fetchTransport: Transport = (url, request) => {
   // `fetch` knows nothing of the other options of ofetch and leaves them alone.
-  return globalThis.fetch(url, request as RequestInit);
+  const init = request as RequestInit;
+  return globalThis.fetch(url, repeatsPosts && isUnsafe(request.method) ? unrepeatable(init) : init);
 };
+
+/** Whether repeating a request may do more than sending it once (RFC 9110, 9.2.2), of the methods that are sent. */
+export function isUnsafe(method: string): boolean {
+  return method === "POST" || method === "PATCH";
+}
+
+/** Deno (2.9) sends a request again when a kept connection breaks, whatever its method, unless its body is a Blob. */
+const repeatsPosts: boolean = "Deno" in globalThis;
+
+function unrepeatable(init: RequestInit): RequestInit {
+  return { ...init, body: new Blob([(init.body as string | null | undefined) ?? ""]) };
+}

@@ -1,0 +1,82 @@
+/** What a case of the suite is given, in whichever process and runtime it runs. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RestError, type RestErrorCode, RestPlugin, type RestPluginOptions } from "../../plugin/index.ts";
+import type { LoggedRequest } from "./server.ts";
+
+export type RuntimeName = "node" | "bun" | "deno";
+
+/** Passed to the process that runs the suite. */
+export interface SuiteInput {
+  runtime: RuntimeName;
+  mainPort: number;
+  otherPort: number;
+  securePort: number;
+  controlUrl: string;
+}
+
+export interface Context extends SuiteInput {
+  /** Base URL of the main server, with a path. */
+  site: string;
+  /** Origin of a second server. */
+  otherOrigin: string;
+  /** A folder of this case alone. */
+  folder: string;
+  /** A plugin for `site` with the key `key-1234`, closed after the case. */
+  plugin(options?: Partial<RestPluginOptions>): RestPlugin;
+  /** What the servers were asked in this case, and how many connections they took. */
+  log(): Promise<{ requests: LoggedRequest[]; connections: number }>;
+}
+
+export interface Case {
+  name: string;
+  run(context: Context): Promise<void>;
+}
+
+/** What `echo` answers. */
+export interface Echo {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export async function runCase(input: SuiteInput, { run }: Case): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-plugin-"));
+  const plugins: RestPlugin[] = [];
+  const site = `http://127.0.0.1:${input.mainPort}/v1`;
+  await (await fetch(input.controlUrl, { method: "DELETE" })).text();
+  await run({
+    ...input,
+    site,
+    otherOrigin: `http://127.0.0.1:${input.otherPort}`,
+    folder,
+    plugin(options = {}) {
+      const plugin = new RestPlugin({ baseUrl: site, apiKey: "key-1234", timeout: 20, ...options });
+      plugins.push(plugin);
+      return plugin;
+    },
+    async log() {
+      return (await (await fetch(input.controlUrl)).json()) as {
+        requests: LoggedRequest[];
+        connections: number;
+      };
+    },
+  });
+  for (const plugin of plugins) await plugin.close();
+  // Kept when the case fails, for whoever looks into it.
+  await rm(folder, { recursive: true });
+}
+
+/** The RestError that something must fail with. */
+export async function failure(code: RestErrorCode, action: () => Promise<unknown>): Promise<RestError> {
+  let result: unknown;
+  try {
+    result = await action();
+  } catch (error) {
+    if (error instanceof RestError && error.code === code) return error;
+    throw new Error(`expected a RestError ${code}`, { cause: error });
+  }
+  throw new Error(`expected a RestError ${code}, got the result ${JSON.stringify(result)}`);
+}

@@ -1,0 +1,3 @@
+import { testElsewhere } from "./harness.ts";
+
+testElsewhere("deno");

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RuntimeName, runCase, type SuiteInput } from "./context.ts";
+import { commandFor, run } from "./runtimes.ts";
+import { startServers, type TestServers } from "./server.ts";
+import { cases } from "./suite/index.ts";
+
+/** The suite in this process, which must be Node. */
+export function testHere(): void {
+  let servers: TestServers;
+  let input: SuiteInput;
+  beforeAll(async () => {
+    servers = await startServers();
+    const tls = await import("node:tls");
+    tls.setDefaultCACertificates([...tls.getCACertificates(), servers.authority]);
+    input = inputFor("node", servers);
+  });
+  afterAll(() => servers.close());
+  describe("plugin on node", () => {
+    for (const one of cases) test(one.name, () => runCase(input, one));
+  });
+}
+
+/** The suite in a process of another runtime; each case is a test here. */
+export function testElsewhere(runtime: RuntimeName): void {
+  const results = new Map<string, string | null>();
+  let output = "";
+  beforeAll(async () => {
+    const servers = await startServers();
+    const folder = mkdtempSync(join(tmpdir(), "svc-plugin-authority-"));
+    const authority = join(folder, "authority.pem");
+    writeFileSync(authority, servers.authority);
+    const main = join(import.meta.dirname, "main.ts");
+    const { code, stdout, stderr } = await run(
+      [...commandFor(runtime), main, JSON.stringify(inputFor(runtime, servers))],
+      { env: { NODE_EXTRA_CA_CERTS: authority, DENO_CERT: authority } },
+    );
+    output = `exit ${code}\n${stderr}`;
+    for (const line of stdout.split("\n").filter(Boolean)) {
+      const { name, error } = JSON.parse(line) as { name: string; error: string | null };
+      results.set(name, error);
+    }
+    servers.close();
+    rmSync(folder, { recursive: true });
+  }, 120_000);
+  describe(`plugin on ${runtime}`, () => {
+    for (const { name } of cases) {
+      test(name, () => {
+        if (!results.has(name)) throw new Error(`the case did not run: ${output}`);
+        expect(results.get(name)).toBe(null);
+      });
+    }
+  });
+}
+
+function inputFor(
+  runtime: RuntimeName,
+  { mainPort, otherPort, securePort, controlUrl }: TestServers,
+): SuiteInput {
+  return { runtime, mainPort, otherPort, securePort, controlUrl };
+}

@@ -1,0 +1,3 @@
+import { testHere } from "./harness.ts";
+
+testHere();

@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { RestError, RestPlugin, type RestPluginOptions } from "../../../plugin/index.ts";
+import { type Case, type Echo, failure } from "../context.ts";
+
+export const requestCases: Case[] = [
+  {
+    name: "runs on the runtime that it says",
+    async run({ runtime }) {
+      const actual = process.versions.bun ? "bun" : process.versions.deno ? "deno" : "node";
+      assert.equal(actual, runtime);
+    },
+  },
+  {
+    name: "get, post, put, patch and delete send what they are given",
+    async run({ plugin }) {
+      const api = plugin();
+      const got = await api.get<Echo>("/echo", {
+        params: { q: "a b", list: [1, 2], none: null, not: undefined },
+      });
+      assert.deepEqual([got.method, got.url, got.body], ["GET", "/v1/echo?q=a+b&list=1&list=2", ""]);
+      for (const method of ["post", "put", "patch"] as const) {
+        const sent = await api[method]<Echo>("echo", { name: "Zoë", n: 1 });
+        assert.deepEqual(
+          [sent.method, sent.url, sent.body, sent.headers["content-type"]],
+          [method.toUpperCase(), "/v1/echo", '{"name":"Zoë","n":1}', "application/json"],
+        );
+      }
+      const deleted = await api.delete<Echo>("/echo?soft=1", { params: { x: true } });
+      assert.deepEqual([deleted.method, deleted.url, deleted.body], ["DELETE", "/v1/echo?soft=1&x=true", ""]);
+    },
+  },
+  {
+    name: "any JSON value is sent as it is, and no data as no body",
+    async run({ plugin }) {
+      const api = plugin();
+      for (const data of [
+        "text",
+        "",
+        0,
+        1.5,
+        false,
+        true,
+        null,
+        [],
+        [1, "2"],
+        {},
+        { __proto__: null, a: 1 },
+      ]) {
+        const { body, headers } = await api.post<Echo>("/echo", data);
+        assert.deepEqual([body, headers["content-type"]], [JSON.stringify(data), "application/json"]);
+      }
+      const hostile = JSON.parse('{"__proto__":{"admin":true},"constructor":1}');
+      assert.equal(
+        (await api.post<Echo>("/echo", hostile)).body,
+        '{"__proto__":{"admin":true},"constructor":1}',
+      );
+      const empty = await api.post<Echo>("/echo");
+      assert.equal(empty.body, "");
+      const cyclic: Record<string, unknown> = {};
+      cyclic.self = cyclic;
+      await failure("invalid_argument", () => api.post("/echo", cyclic));
+      await failure("invalid_argument", () => api.post("/echo", () => 1));
+      await failure("invalid_argument", () => api.post("/echo", { n: 1n }));
+    },
+  },
+  {
+    name: "the key goes out as the options say, and nothing without a key",
+    async run({ plugin, site }) {
+      const rows: [Partial<RestPluginOptions>, string, string | undefined][] = [
+        [{}, "authorization", "Bearer key-1234"],
+        [{ authPrefix: "Token" }, "authorization", "Token key-1234"],
+        [{ authPrefix: "" }, "authorization", "key-1234"],
+        [{ authHeader: "X-API-Key", authPrefix: "" }, "x-api-key", "key-1234"],
+        [{ authHeader: "X-API-Key" }, "x-api-key", "Bearer key-1234"],
+      ];
+      for (const [options, header, value] of rows) {
+        const { headers } = await plugin(options).get<Echo>("/echo");
+        assert.equal(headers[header], value);
+        if (header !== "authorization") assert.equal(headers.authorization, undefined);
+      }
+      await using open = new RestPlugin({ baseUrl: site });
+      assert.equal((await open.get<Echo>("/echo")).headers.authorization, undefined);
+    },
+  },
+  {
+    name: "headers of the plugin and of the call are sent, and cannot take the key's place",
+    async run({ plugin }) {
+      const api = plugin({ headers: { "x-team": "a", "x-both": "plugin", authorization: "no" } });
+      const { headers } = await api.get<Echo>("/echo", {
+        headers: { "X-Both": "call", Authorization: "Bearer other", "x-call": "1" },
+      });
+      assert.deepEqual(
+        [headers["x-team"], headers["x-both"], headers["x-call"], headers.authorization],
+        ["a", "call", "1", "Bearer key-1234"],
+      );
+      const typed = await api.post<Echo>(
+        "/echo",
+        {},
+        { headers: { "content-type": "application/vnd.api+json" } },
+      );
+      assert.equal(typed.headers["content-type"], "application/vnd.api+json");
+    },
+  },
+  {
+    name: "hooks of ofetch see the request and the answer once",
+    async run({ plugin }) {
+      const seen: string[] = [];
+      const api = plugin({
+        onRequest({ options }) {
+          seen.push("request");
+          options.headers.set("x-hook", "yes");
+        },
+        onResponse({ response }) {
+          seen.push(`response ${response.status}`);
+        },
+      });
+      assert.equal((await api.get<Echo>("/hops?left=2")).headers["x-hook"], "yes");
+      assert.deepEqual(seen, ["request", "response 200"]);
+      const astray = plugin({
+        onRequest(context) {
+          context.request = "http://127.0.0.1:9/";
+        },
+      });
+      await failure("invalid_argument", () => astray.get("/echo"));
+    },
+  },
+  {
+    name: "wrong options are refused when the plugin is made, and the key is in no message",
+    async run({ site }) {
+      const rows: [Record<string, unknown>, RegExp][] = [
+        [{ baseUrl: undefined }, /baseUrl/],
+        [{ baseUrl: "api.example.com" }, /absolute http or https URL/],
+        [{ baseUrl: "ftp://example.com" }, /absolute http or https URL/],
+        [{ baseUrl: "https://user:pw-secret@example.com" }, /user name or password/],
+        [{ baseUrl: "https://example.com/?a=1" }, /no query/],
+        [{ baseUrl: "https://example.com/#a" }, /no fragment/],
+        [{ apiKey: "" }, /not empty/],
+        [{ apiKey: "pw-secret\r\nx: y" }, /one line/],
+        [{ apiKey: "pw-secret ✓" }, /Latin-1/],
+        [{ authHeader: "x y" }, /header name/],
+        [{ authHeader: "Host" }, /HTTP itself/],
+        [{ authPrefix: 1 }, /authPrefix/],
+        [{ headers: { "x-key": "pw-secret\n" + "x" } }, /headers/],
+        [{ timeout: 0 }, /above 0/],
+        [{ timeout: -1 }, /above 0/],
+        [{ timeout: Number.NaN }, /above 0/],
+        [{ timeout: Number.POSITIVE_INFINITY }, /at most 2147483/],
+        [{ timeout: "30" }, /seconds/],
+        [{ maxResponseBytes: 0 }, /maxResponseBytes/],
+        [{ toolResultMaxChars: 10 }, /toolResultMaxChars/],
+        [{ retry: -1 }, /retry/],
+        [{ retry: { attempts: 1, delay: -1 } }, /delay/],
+        [{ retry: true }, /retry/],
+        [{ redirectOrigins: ["https://a.example/path"] }, /origin/],
+        [{ redirectOrigins: ["*"] }, /origin/],
+        [{ egressGuard: { allowAddresses: ["10.0.0.0/40"] } }, /CIDR/],
+        [{ baseURL: "https://evil.example" }, /baseURL/],
+        [{ redirect: "follow" }, /redirect/],
+        [{ signal: AbortSignal.abort() }, /signal/],
+      ];
+      for (const [options, message] of rows) {
+        const all = { baseUrl: site, apiKey: "pw-secret", ...options } as unknown as RestPluginOptions;
+        const error = await failure("invalid_argument", async () => new RestPlugin(all));
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /pw-secret/);
+      }
+    },
+  },
+  {
+    name: "a closed plugin breaks off what runs and refuses what comes",
+    async run({ plugin }) {
+      const api = plugin();
+      const running = failure("closed", () => api.get("/silent"));
+      const runningTool = failure(
+        "closed",
+        () => api.tools[0]?.execute({ endpoint: "/silent" }) ?? Promise.resolve(),
+      );
+      await api.get("/echo");
+      await api.close();
+      await running;
+      await runningTool;
+      assert.match((await failure("closed", () => api.get("/echo"))).message, /the plugin is closed/);
+      let used: RestPlugin;
+      {
+        await using scoped = plugin();
+        used = scoped;
+        await scoped.get("/echo");
+      }
+      await failure("closed", () => used.get("/echo"));
+    },
+  },
+  {
+    name: "no server gives a network error that is an Error",
+    async run({ site }) {
+      const { port } = new URL(site);
+      await using api = new RestPlugin({ baseUrl: `http://127.0.0.2:${port}/v1`, egressGuard: false });
+      await api.get("/echo");
+      await using nobody = new RestPlugin({ baseUrl: "http://127.0.0.1:1/v1", apiKey: "pw-secret" });
+      const error = await failure("network", () => nobody.get("/x", { params: { key: "pw-secret" } }));
+      assert.ok(error instanceof Error && error instanceof RestError);
+      assert.match(error.message, /^GET http:\/\/127\.0\.0\.1:1\/v1\/x\?key=\*\*\* failed: ./);
+      assert.deepEqual(
+        [error.method, error.url, error.status],
+        ["GET", "http://127.0.0.1:1/v1/x?key=***", null],
+      );
+    },
+  },
+];

@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { type Case, failure } from "../context.ts";
+
+function answer(type: string | null, body: string, more: Record<string, unknown> = {}): [string, object] {
+  return ["/answer", { params: { type, body, ...more } }];
+}
+
+export const responseCases: Case[] = [
+  {
+    name: "answers are parsed by their content type",
+    async run({ plugin }) {
+      const api = plugin();
+      const rows: [string | null, unknown][] = [
+        ["application/json", { a: [1] }],
+        ["application/json; charset=utf-8", { a: [1] }],
+        ["Application/JSON", { a: [1] }],
+        ["application/problem+json", { a: [1] }],
+        ["application/vnd.api+json;ext=x", { a: [1] }],
+        ["text/json", { a: [1] }],
+        ["text/plain", '{"a":[1]}'],
+        ["text/html; charset=utf-8", '{"a":[1]}'],
+        ["application/xml", '{"a":[1]}'],
+        ["image/svg+xml", '{"a":[1]}'],
+        ["application/x-ndjson", '{"a":[1]}'],
+        ["application/octet-stream", new TextEncoder().encode('{"a":[1]}')],
+        ["image/png", new TextEncoder().encode('{"a":[1]}')],
+        ["application/jsonish", new TextEncoder().encode('{"a":[1]}')],
+        [null, new TextEncoder().encode('{"a":[1]}')],
+      ];
+      for (const [type, expected] of rows) {
+        for (const more of [{}, { chunked: 1 }]) {
+          const got = await api.get(...answer(type, '{"a":[1]}', more));
+          assert.deepEqual(got, expected, `${type}`);
+          if (expected instanceof Uint8Array) assert.equal(Object.getPrototypeOf(got), Uint8Array.prototype);
+        }
+      }
+    },
+  },
+  {
+    name: "text is decoded by the charset that its type names",
+    async run({ plugin }) {
+      const api = plugin();
+      const read = (type: string, hex: string): Promise<unknown> =>
+        api.get("/answer", { params: { type, hex } });
+      assert.equal(await read("text/plain; charset=iso-8859-1", "5a6feb"), "Zoë");
+      assert.equal(await read('text/plain; charset="utf-16le"', "5a006f00eb00"), "Zoë");
+      assert.equal(await read("text/plain; charset=nonsense", "5a6fc3ab"), "Zoë");
+      assert.equal(await read("text/plain", "efbbbf5a6fc3ab"), "Zoë");
+      assert.deepEqual(await read("application/json", "efbbbf7b7d"), {});
+    },
+  },
+  {
+    name: "204, 205 and empty bodies are null",
+    async run({ plugin }) {
+      const api = plugin();
+      assert.equal(await api.get(...answer(null, "", { status: 204 })), null);
+      assert.equal(await api.get(...answer("application/json", "", { status: 205 })), null);
+      for (const type of ["application/json", "text/plain", "application/octet-stream", null]) {
+        for (const more of [{}, { chunked: 1 }]) assert.equal(await api.get(...answer(type, "", more)), null);
+      }
+      assert.deepEqual(await api.post("/answer?type=application/json&body=null&status=201"), null);
+    },
+  },
+  {
+    name: "broken JSON is an error and not a string",
+    async run({ plugin }) {
+      const api = plugin();
+      for (const body of ["{", "undefined", "{'a':1}", "NaN", "<html>", '{"a":1}}', " "]) {
+        for (const more of [{}, { chunked: 1 }]) {
+          const error = await failure("invalid_response", () =>
+            api.get(...answer("application/json", body, more)),
+          );
+          assert.match(error.message, /answered HTTP 200 with broken JSON/);
+          assert.deepEqual([error.status, error.body], [200, body]);
+        }
+      }
+    },
+  },
+  {
+    name: "__proto__ in an answer is data",
+    async run({ plugin }) {
+      const got = await plugin().get<object>(...answer("application/json", '{"__proto__":{"admin":true}}'));
+      assert.equal(Reflect.get({}, "admin"), undefined);
+      assert.ok(Object.hasOwn(got, "__proto__"));
+    },
+  },
+  {
+    name: "an answer over the cap is an error that names it, compressed or not, with a length or not",
+    async run({ plugin }) {
+      const api = plugin({ maxResponseBytes: 1000 });
+      assert.equal((await api.get<Uint8Array>("/stream?bytes=1000")).length, 1000);
+      assert.equal((await api.get<string>("/packed?bytes=998&json=1")).length, 998);
+      const over = [
+        "/stream?bytes=1001",
+        "/stream?bytes=1001&chunked=1",
+        "/stream?bytes=1001&type=application/json",
+        "/stream?bytes=100000000&type=text/plain",
+        "/packed?bytes=5000000",
+        "/packed?bytes=5000000&json=1",
+        "/packed?bytes=5000000&encoding=br",
+      ];
+      for (const path of over) {
+        const error = await failure("response_too_large", () => api.get(path));
+        assert.match(error.message, /over maxResponseBytes \(1000\)/);
+        await failure("response_too_large", async () => api.tools[0]?.execute({ endpoint: path }));
+      }
+      const status = await failure("http", () =>
+        api.get("/answer", { params: { status: 500, body: "x".repeat(2000) } }),
+      );
+      assert.deepEqual([status.status, status.body], [500, null]);
+    },
+  },
+  {
+    name: "the default cap is 10 MiB",
+    async run({ plugin }) {
+      const api = plugin();
+      const cap = 10 * 1024 * 1024;
+      assert.equal((await api.get<Uint8Array>(`/stream?bytes=${cap}`)).length, cap);
+      await failure("response_too_large", () => api.get(`/stream?bytes=${cap + 1}`));
+    },
+  },
+  {
+    name: "a body that breaks off is a network error",
+    async run({ plugin }) {
+      const api = plugin();
+      for (const query of ["", "?chunked=1", "?type=application/json", "?type=text/plain&chunked=1"]) {
+        await failure("network", () => api.get(`/cut${query}`));
+        await failure("network", async () => api.tools[0]?.execute({ endpoint: `/cut${query}` }));
+      }
+      await failure("network", async () =>
+        api.tools[0]?.execute({ endpoint: "/packed?bytes=5000000&short=1" }),
+      );
+    },
+  },
+  {
+    name: "compressed answers are the same with and without the guard",
+    async run({ plugin }) {
+      for (const egressGuard of [false, true]) {
+        const api = plugin({ egressGuard });
+        for (const encoding of ["gzip", "deflate", "br", "identity"]) {
+          const got = await api.get<string>(`/packed?bytes=200000&json=1&encoding=${encoding}`);
+          assert.deepEqual([encoding, got.length], [encoding, 200_000]);
+        }
+      }
+    },
+  },
+];
