@@ -9,7 +9,9 @@
  * 1. Without a change, a job is due at each local minute that its fields name.
  * 2. An interval job keeps its rhythm in elapsed time: it is due at every elapsed minute whose local time its fields
  *    name. It runs through a repeated hour twice, because two hours pass, and it has nothing to run in a gap, because
- *    no time passes there: `0 * * * *` is due each 60 minutes over both changes of a whole hour.
+ *    no time passes there: `0 * * * *` is due each 60 minutes over both changes of a whole hour. A step counts on the
+ *    clock, from the start of the hour or the day, and not from the last run: a job of every second hour is due both
+ *    times that the clock shows 02:00, and not at 03:00 when it shows no 02:00.
  * 3. A fixed-time job over a change of less than three hours is due once for each local time that it names. A local
  *    time in a gap is due at the end of the gap, that is at the first instant after it; several of one job in the same
  *    gap, and one at its very end, are due there once together. A repeated local time is due the first time alone.
@@ -37,7 +39,7 @@ export { type Cron, parseCron } from "./cron/expression.ts";
 const horizonYears = 50;
 const minuteMs = 60_000;
 const threeHoursMs = 3 * 3_600_000;
-/** More than two offsets from UTC ever differ, -12 to +15 hours. */
+/** More than any two offsets from UTC differ, which are -12 to +15 hours. */
 const farMs = 32 * 3_600_000;
 
 /**
@@ -125,10 +127,9 @@ function collect(cron: Cron, zone: Zone, after: number, until: number, max: numb
  */
 function search(cron: Cron, zone: Zone, after: number): number | null {
   const lastYear = new Date(after).getUTCFullYear() + horizonYears;
-  // No local time from `empty` until `match` is named; `origin` is the instant of `empty`.
+  // No local time from `empty` until `match` is named.
   let empty = Number.NaN;
   let match = Number.NaN;
-  let origin = after;
   let instant = after + 1;
   for (;;) {
     const stretch = stretchAt(zone, instant);
@@ -138,7 +139,6 @@ function search(cron: Cron, zone: Zone, after: number): number | null {
     const local = instant === stretch.from ? first : Math.max(first, instant + offset);
     if (!(local >= empty && local <= match)) {
       empty = local;
-      origin = instant;
       match = nextLocal(cron, Math.ceil(local / minuteMs) * minuteMs, lastYear);
       if (match === Number.POSITIVE_INFINITY) {
         return null;
@@ -148,8 +148,8 @@ function search(cron: Cron, zone: Zone, after: number): number | null {
     if (due < stretch.until) {
       return due;
     }
-    // Once every clock has passed `empty` for good, nothing is due until some clock may show `match`.
-    instant = stretch.until - origin > farMs ? Math.max(stretch.until, match - farMs) : stretch.until;
+    // Changes are days apart, so that no clock shows a time before `empty` again: none is named until `match`.
+    instant = stretch.until - after > farMs ? Math.max(stretch.until, match - farMs) : stretch.until;
   }
 }
 

@@ -71,7 +71,7 @@ function nextMinuteOfDay(cron: Cron, from: number): number {
       return hour * 60 + minute;
     }
   }
-  const later = hour === 23 ? 0 : cron.hours & (-1 << (hour + 1));
+  const later = cron.hours & (-1 << (hour + 1));
   return later === 0 ? -1 : lowestBit(later) * 60 + nextMinute(cron, 0);
 }
 

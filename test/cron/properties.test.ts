@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { findZone } from "../../project/cron/zone.ts";
 import { type Cron, latestRun, nextRun, nextRuns, parseCron, runsBetween } from "../../project/cron.ts";
 import { changesOf } from "./changes.ts";
 import { between, pick, type Random, randomExpression, sampleZones, seed, seeded } from "./random.ts";
@@ -125,6 +126,22 @@ describe("what never or hardly ever comes", () => {
       "2128-02-29T11:00:00.000Z",
       "2156-02-29T11:00:00.000Z",
     ]);
+  });
+
+  test("29 February after 2096 is in 2104, after 2396 in 2400", () => {
+    const cron = parseCron("0 0 29 2 *");
+    expect(shown([nextRun(cron, "UTC", new Date("2097-01-01")) ?? 0])).toEqual(["2104-02-29T00:00:00.000Z"]);
+    expect(shown([nextRun(cron, "UTC", new Date("2397-01-01")) ?? 0])).toEqual(["2400-02-29T00:00:00.000Z"]);
+  });
+
+  test("what is remembered of a zone is bounded", () => {
+    const cron = parseCron("0 12 * * *");
+    for (let year = 1900; year < 9900; year += 10) {
+      expect(nextRun(cron, "Etc/GMT-9", new Date(Date.UTC(year, 5, 1)))?.getTime()).toBe(
+        Date.UTC(year, 5, 1, 3),
+      );
+    }
+    expect(findZone("Etc/GMT-9").blocks.size).toBeLessThanOrEqual(64);
   });
 
   test("an interval job whose local times are all skipped has no run", () => {
