@@ -1,7 +1,7 @@
 /** The child's side of the channel. */
 import type { Socket } from "node:net";
 import { FrameReader, FrameWriter } from "./frames.ts";
-import type { FromChild, LogMessage, ToChild } from "./protocol.ts";
+import { type FromChild, inlineOutputLength, type LogMessage, type ToChild } from "./protocol.ts";
 
 export interface ChannelEvents {
   onMessage(message: ToChild): void;
@@ -9,20 +9,28 @@ export interface ChannelEvents {
   onEnd(): void;
 }
 
+/** So many log lines leave at once in one turn of the event loop; the further ones wait for its end. */
+const promptLines = 16;
+
+/** Log lines that travel as one message. */
+const linesPerMessage = 16;
+
 /**
- * Messages of one turn of the event loop leave together, in order; successive log lines travel as one message.
+ * Messages of one turn of the event loop leave together, in order. Log lines leave at once, as long as they are few: the
+ * code that wrote them may never end its turn, and then they are what explains it.
  */
 export class Channel {
   readonly #writer: FrameWriter;
-  #logs: LogMessage[] = [];
+  #lines: LogMessage[] = [];
   #scheduled = false;
+  #prompt = promptLines;
 
   constructor(socket: Socket, events: ChannelEvents) {
     this.#writer = new FrameWriter((frame) => socket.write(frame));
     // What the server sends is bounded by the server, which this process trusts.
     const reader = new FrameReader(2 ** 32);
     socket.on("data", (chunk: Buffer) => {
-      for (const body of reader.push(chunk)) {
+      for (const { body } of reader.push(chunk)) {
         for (const message of JSON.parse(body.toString()) as ToChild[]) events.onMessage(message);
       }
     });
@@ -32,29 +40,42 @@ export class Channel {
   }
 
   send(message: FromChild): void {
-    this.#addLogs();
+    this.#addLines();
     this.#writer.add(JSON.stringify(message));
     this.#schedule();
   }
 
-  log(entry: LogMessage): void {
-    this.#logs.push(entry);
-    this.#schedule();
+  /** Sends `done`. */
+  sendOutput(id: string, output: string): void {
+    if (output.length <= inlineOutputLength) {
+      this.send({ t: "done", id, output });
+    } else {
+      this.#addLines();
+      this.#writer.addOutput(id, output);
+    }
   }
 
-  /** Sends what waits, without waiting for the turn to end. */
-  flush(): void {
-    this.#addLogs();
+  log(line: LogMessage): void {
+    this.#lines.push(line);
+    this.#schedule();
+    if (this.#prompt > 0) {
+      this.#prompt -= 1;
+      this.#flush();
+    }
+  }
+
+  #flush(): void {
+    this.#addLines();
     this.#writer.flush();
   }
 
-  #addLogs(): void {
-    if (this.#logs.length === 0) return;
-    const entries = this.#logs;
-    this.#logs = [];
-    // By so many at a time, so that one message stays small whatever the length of the lines.
-    for (let i = 0; i < entries.length; i += 16) {
-      this.#writer.add(JSON.stringify({ t: "log", entries: entries.slice(i, i + 16) } satisfies FromChild));
+  #addLines(): void {
+    const lines = this.#lines;
+    if (lines.length === 0) return;
+    this.#lines = [];
+    for (let i = 0; i < lines.length; i += linesPerMessage) {
+      const message: FromChild = { t: "log", entries: lines.slice(i, i + linesPerMessage) };
+      this.#writer.add(JSON.stringify(message));
     }
   }
 
@@ -63,10 +84,11 @@ export class Channel {
     this.#scheduled = true;
     scheduleImmediate(() => {
       this.#scheduled = false;
-      this.flush();
+      this.#prompt = promptLines;
+      this.#flush();
     });
   }
 }
 
-/** Kept here, so that users' code that replaces the global (as test libraries do) does not stop the channel. */
+/** Kept here, so that users' code that replaces the global, as test libraries do, does not stop the channel. */
 const scheduleImmediate: typeof setImmediate = setImmediate;

@@ -1,4 +1,6 @@
-/** `console`, `ctx.log` and the standard streams of users' code, written to the log of the execution that runs. */
+/** `console` and `ctx.log` of users' code, written to the log of the execution that runs. */
+import { Console } from "node:console";
+import { Writable } from "node:stream";
 import { formatWithOptions } from "node:util";
 import type { Log } from "../../../project/authoring.ts";
 import { current } from "./current.ts";
@@ -8,13 +10,24 @@ import type { LogMessage } from "./protocol.ts";
 
 type Level = LogMessage["level"];
 
+/** What `console` remembers between calls: of an execution, or of the code that belongs to none. */
+export class ConsoleState {
+  indentation = "";
+  readonly counts: Map<string, number> = new Map();
+  readonly startedAtMs: Map<string, number> = new Map();
+}
+
 const maxIndentation = 64;
+const groupIndentation = 2;
+
+/** Labels of counters and timers that one execution may have; further ones are forgotten. */
+const maxLabels = 1000;
 
 export function logFor(executions: Executions, execution: Execution): Log {
   const write =
     (level: Level) =>
     (...values: unknown[]): void =>
-      executions.write(execution, level, format(execution, values));
+      executions.write(execution, level, format(execution.console, values));
   return Object.freeze({
     debug: write("debug"),
     info: write("info"),
@@ -23,53 +36,29 @@ export function logFor(executions: Executions, execution: Execution): Log {
   });
 }
 
-function format(execution: Execution | undefined, values: unknown[]): string {
-  const indentation = execution?.indentation ?? "";
-  // The common case needs none of the formatter's work.
-  const line =
-    values.length === 1 && typeof values[0] === "string"
-      ? values[0]
-      : formatWithOptions({ colors: false }, ...values);
-  return indentation === "" ? line : indentation + line.replaceAll("\n", `\n${indentation}`);
-}
-
-/** Replaces the methods of the global `console`, and what the standard streams do with text. */
+/** Replaces the methods of the global `console`. */
 export function captureConsole(executions: Executions): void {
-  const write = (level: Level, values: unknown[]): void => {
-    const execution = current();
-    executions.write(execution, level, format(execution, values));
-  };
+  const stray = new ConsoleState();
+  const state = (): ConsoleState => current()?.console ?? stray;
+  const write = (level: Level, ...values: unknown[]): void =>
+    executions.write(current(), level, format(state(), values));
   const at =
     (level: Level) =>
     (...values: unknown[]): void =>
-      write(level, values);
-  const stray = { counts: new Map<string, number>(), timers: new Map<string, number>() };
-  const counts = (): Map<string, number> => {
-    const execution = current();
-    if (execution === undefined) return stray.counts;
-    execution.counts ??= new Map();
-    return execution.counts;
-  };
-  const timers = (): Map<string, number> => {
-    const execution = current();
-    if (execution === undefined) return stray.timers;
-    execution.timers ??= new Map();
-    return execution.timers;
-  };
-  const timeLog = (label: string, values: unknown[]): void => {
-    const startedAt = timers().get(label);
-    if (startedAt === undefined) write("warn", [`No timer is named '${label}'`]);
-    else write("info", [`${label}: ${(performance.now() - startedAt).toFixed(3)} ms`, ...values]);
-  };
+      write(level, ...values);
+
   const indent = (change: number): void => {
-    const execution = current();
-    if (execution === undefined) return;
-    const width = Math.min(maxIndentation, Math.max(0, execution.indentation.length + change));
-    execution.indentation = " ".repeat(width);
+    const width = Math.min(maxIndentation, Math.max(0, state().indentation.length + change));
+    state().indentation = " ".repeat(width);
   };
   const group = (...values: unknown[]): void => {
-    if (values.length > 0) write("info", values);
-    indent(2);
+    if (values.length > 0) write("info", ...values);
+    indent(groupIndentation);
+  };
+  const logTime = (label: string, ...values: unknown[]): void => {
+    const startedAtMs = state().startedAtMs.get(label);
+    if (startedAtMs === undefined) write("warn", `Cannot tell the time of '${label}', which was not started`);
+    else write("info", `${label}: ${(performance.now() - startedAtMs).toFixed(3)}ms`, ...values);
   };
 
   Object.assign(console, {
@@ -78,32 +67,63 @@ export function captureConsole(executions: Executions): void {
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
+    dirxml: at("info"),
     trace: (...values: unknown[]) => {
-      const trace = new Error(formatWithOptions({ colors: false }, ...values));
-      trace.name = "Trace";
-      write("debug", [trace]);
+      const trace = { name: "Trace", message: format(new ConsoleState(), values), stack: new Error().stack };
+      write("debug", executions.describe(trace).stack);
     },
     assert: (condition?: unknown, ...values: unknown[]) => {
-      if (!condition) write("error", ["Assertion failed", ...values]);
+      if (condition) return;
+      if (typeof values[0] === "string") write("error", `Assertion failed: ${values[0]}`, ...values.slice(1));
+      else write("error", "Assertion failed", ...values);
     },
-    dir: (value: unknown, options?: object) =>
-      write("info", [formatWithOptions({ ...options, colors: false }, "%O", value)]),
-    dirxml: at("info"),
-    table: (rows: unknown) => write("info", [rows]),
+    dir: (value: unknown, options?: object) => {
+      write("info", formatWithOptions({ ...options, colors: false }, "%O", value));
+    },
+    table: (...values: [unknown, string[]?]) => write("info", table(values)),
     group,
     groupCollapsed: group,
-    groupEnd: () => indent(-2),
+    groupEnd: () => indent(-groupIndentation),
     count: (label: unknown = "default") => {
-      const count = (counts().get(String(label)) ?? 0) + 1;
-      counts().set(String(label), count);
-      write("info", [`${label}: ${count}`]);
+      const name = String(label);
+      const { counts } = state();
+      const count = (counts.get(name) ?? 0) + 1;
+      remember(counts, name, count);
+      write("info", `${name}: ${count}`);
     },
-    countReset: (label: unknown = "default") => void counts().delete(String(label)),
-    time: (label: unknown = "default") => void timers().set(String(label), performance.now()),
-    timeLog: (label: unknown = "default", ...values: unknown[]) => timeLog(String(label), values),
+    countReset: (label: unknown = "default") => void state().counts.delete(String(label)),
+    time: (label: unknown = "default") => remember(state().startedAtMs, String(label), performance.now()),
+    timeLog: (label: unknown = "default", ...values: unknown[]) => logTime(String(label), ...values),
     timeEnd: (label: unknown = "default") => {
-      timeLog(String(label), []);
-      timers().delete(String(label));
+      logTime(String(label));
+      state().startedAtMs.delete(String(label));
     },
   });
+}
+
+function format({ indentation }: ConsoleState, values: unknown[]): string {
+  const [first] = values;
+  // The common case needs none of the formatter's work.
+  const text =
+    values.length === 1 && typeof first === "string"
+      ? first
+      : formatWithOptions({ colors: false }, ...values);
+  return indentation === "" ? text : indentation + text.replaceAll("\n", `\n${indentation}`);
+}
+
+function remember(labels: Map<string, number>, label: string, value: number): void {
+  if (labels.size < maxLabels || labels.has(label)) labels.set(label, value);
+}
+
+/** The runtime's own drawing of a table. */
+function table(values: [unknown, string[]?]): string {
+  let text = "";
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  new Console({ stdout }).table(...values);
+  return text.replace(/\n$/, "");
 }

@@ -1,5 +1,6 @@
 /** What users' code threw, as text that may leave the server: no path of the server, no frame of the runtime. */
-import { pathToFileURL } from "node:url";
+import { dirname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ErrorMessage } from "./protocol.ts";
 
 /** Thrown by `process.exit`, so that the code after it does not go on. */
@@ -11,17 +12,25 @@ export class ExitError extends Error {
   }
 }
 
+const maxNameLength = 200;
 const maxMessageLength = 16 * 1024;
+const maxFrameLength = 1000;
 const maxStackLength = 32 * 1024;
+/** Causes within causes, and errors of an aggregate, that a stack shows. */
 const maxCauses = 5;
+
+/** The folder in which this program lies, whose paths are the server's. */
+const ownFolder = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
 /** Turns what was thrown, which may be anything and may lie about itself, into text. */
 export class ErrorDescriber {
-  readonly #replacements: [string, string][];
+  /** How the package begins in a stack. */
   readonly #packageMarks: string[];
+  readonly #replacements: [from: string, to: string][];
+  readonly #place: RegExp;
 
   /**
-   * @param directory - the package
+   * @param directory - the package, as the runtime names it in a stack
    * @param scratch - the folder that users' code may write
    */
   constructor(directory: string, scratch: string) {
@@ -29,9 +38,11 @@ export class ErrorDescriber {
     this.#replacements = [
       ...this.#packageMarks.map((mark): [string, string] => [mark, ""]),
       [directory, "."],
-      [pathToFileURL(scratch).href, "<scratch>"],
-      [scratch, "<scratch>"],
+      ...both(scratch, "<scratch>"),
+      ...(ownFolder.length > 1 ? both(ownFolder, "<svc>") : []),
+      [process.execPath, "<runtime>"],
     ];
+    this.#place = new RegExp(`(?:${this.#packageMarks.map(RegExp.escape).join("|")})([^\\s:)]+):(\\d+)`);
   }
 
   describe(thrown: unknown): ErrorMessage {
@@ -44,7 +55,7 @@ export class ErrorDescriber {
         };
       }
       return {
-        name: this.#clean(text(thrown.name) || "Error", 200),
+        name: this.#clean(text(thrown.name) || "Error", maxNameLength),
         message: this.#clean(text(thrown.message), maxMessageLength),
         stack: cut(this.#stack(thrown, maxCauses), maxStackLength),
       };
@@ -53,16 +64,35 @@ export class ErrorDescriber {
     }
   }
 
+  /** Where in the package an error that arose while a module loaded says it is. */
+  place(thrown: unknown): { file: string; line: number } | null {
+    try {
+      if (!isErrorLike(thrown)) return null;
+      const { position } = thrown as { position?: { file?: unknown; line?: unknown } };
+      if (typeof position?.file === "string" && typeof position.line === "number") {
+        return { file: this.#clean(position.file, maxFrameLength), line: position.line };
+      }
+      const [, file, line] = this.#place.exec(`${text(thrown.stack)}\n${text(thrown.message)}`) ?? [];
+      if (file !== undefined) return { file: decodeURI(file), line: Number(line) };
+      return Array.isArray(thrown.errors) ? this.place(thrown.errors[0]) : null;
+    } catch {
+      return null;
+    }
+  }
+
   #stack(error: ErrorLike, causes: number): string {
     const name = text(error.name) || "Error";
     const message = text(error.message);
     const header = this.#clean(message === "" ? name : `${name}: ${message}`, maxMessageLength);
     const lines = [header, ...this.#frames(text(error.stack), message)];
-    if (causes > 0 && error.cause !== undefined && error.cause !== null) {
-      lines.push(`caused by ${this.#inner(error.cause, causes)}`);
-    }
-    if (causes > 0 && Array.isArray(error.errors)) {
-      for (const inner of error.errors.slice(0, 5)) lines.push(`one of ${this.#inner(inner, causes)}`);
+    if (causes > 0) {
+      if (error.cause !== undefined && error.cause !== null) {
+        lines.push(`caused by ${this.#inner(error.cause, causes)}`);
+      }
+      if (Array.isArray(error.errors)) {
+        for (const inner of error.errors.slice(0, maxCauses))
+          lines.push(`one of them ${this.#inner(inner, causes)}`);
+      }
     }
     return lines.join("\n");
   }
@@ -75,12 +105,12 @@ export class ErrorDescriber {
 
   /** The lines of a stack that are about the package. */
   #frames(stack: string, message: string): string[] {
-    const start = message === "" ? 0 : Math.max(0, stack.indexOf(message) + message.length);
+    const messageAt = message === "" ? -1 : stack.indexOf(message);
     return stack
-      .slice(start)
+      .slice(messageAt < 0 ? 0 : messageAt + message.length)
       .split("\n")
       .filter((line) => /^\s+at /.test(line) && this.#packageMarks.some((mark) => line.includes(mark)))
-      .map((line) => this.#clean(`    ${line.trim()}`, 1000));
+      .map((line) => this.#clean(`    ${line.trim()}`, maxFrameLength));
   }
 
   #clean(value: string, maxLength: number): string {
@@ -90,16 +120,25 @@ export class ErrorDescriber {
   }
 }
 
+/** A path as such and as a URL. */
+function both(path: string, to: string): [string, string][] {
+  return [
+    [pathToFileURL(path).href, to],
+    [path, to],
+  ];
+}
+
 interface ErrorLike {
   name: unknown;
   message: unknown;
-  stack: unknown;
+  stack?: unknown;
   cause?: unknown;
   errors?: unknown;
 }
 
+/** By shape, since the error may come from another realm or be the runtime's own kind. */
 function isErrorLike(value: unknown): value is ErrorLike {
-  return typeof value === "object" && value !== null && "message" in value && "stack" in value;
+  return typeof value === "object" && value !== null && "message" in value && "name" in value;
 }
 
 /** Whether the code asked not to be tried again, whichever copy of `FinalError` it threw. */

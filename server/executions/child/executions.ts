@@ -1,5 +1,4 @@
-/** All executions of this child. */
-import { inspect } from "node:util";
+/** All executions of this child, and what happens outside of each. */
 import type { Log } from "../../../project/authoring.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import type { Channel } from "./channel.ts";
@@ -9,7 +8,7 @@ import { ErrorDescriber, ExitError } from "./errors.ts";
 import { Execution } from "./execution.ts";
 import { cutLine } from "./lines.ts";
 import type { Modules } from "./modules.ts";
-import type { ChildFailure, ChildLimits, LogMessage, ToChild } from "./protocol.ts";
+import type { ChildFailure, ChildLimits, ErrorMessage, JobMessage, LogMessage, ToChild } from "./protocol.ts";
 
 export class Executions {
   readonly modules: Modules;
@@ -18,37 +17,28 @@ export class Executions {
   readonly #describer: ErrorDescriber;
   readonly #live = new Map<string, Execution>();
 
-  constructor(channel: Channel, modules: Modules, directory: string, limits: ChildLimits) {
+  constructor(channel: Channel, directory: string, modules: Modules, limits: ChildLimits) {
     this.#channel = channel;
     this.modules = modules;
     this.limits = limits;
     this.#describer = new ErrorDescriber(directory, process.cwd());
-    process.on("uncaughtException", (error) => this.#uncaught(error));
-    process.on("unhandledRejection", (reason) => {
-      if (reason instanceof ExitError) return;
-      const { stack, message } = this.#describer.describe(reason);
-      this.write(current(), "error", `Unhandled rejection: ${stack || message}`);
-    });
   }
 
   take(message: Exclude<ToChild, { t: "init" | "ping" }>): void {
     switch (message.t) {
-      case "job": {
-        const execution = new Execution(this, message.job);
-        this.#live.set(execution.id, execution);
-        runIn(execution, () => void execution.start());
+      case "job":
+        this.#start(message.job);
         return;
-      }
       case "abort": {
         const name = message.reason === "timeout" ? "TimeoutError" : "AbortError";
         this.#live.get(message.id)?.abort(new DOMException(message.message, name));
         return;
       }
-      case "ran":
-        void this.#live
-          .get(message.id)
-          ?.ran(message.index, message.executionId, message.output, message.error);
+      case "ran": {
+        const { id, index, executionId, output, error } = message;
+        void this.#live.get(id)?.runs.settle(index, executionId, output, error);
         return;
+      }
       case "load":
         void this.#load(message.module);
     }
@@ -56,19 +46,27 @@ export class Executions {
 
   done(execution: Execution, output: string): void {
     this.#live.delete(execution.id);
-    this.#channel.send({ t: "done", id: execution.id, output });
+    this.#channel.sendOutput(execution.id, output);
   }
 
   failed(execution: Execution, thrown: unknown, final: boolean, reason: ChildFailure): void {
     this.#live.delete(execution.id);
-    const error = this.#describer.describe(thrown);
     const exited = thrown instanceof ExitError;
+    const error = this.describe(thrown);
     this.#channel.send({ t: "fail", id: execution.id, error, final, reason: exited ? "exit" : reason });
+    // What the code wanted to leave behind by leaving is still there.
     if (exited) this.#channel.send({ t: "spoiled" });
   }
 
-  run(execution: Execution, index: number, name: string, input: JsonObject, key: string | null): void {
-    this.#channel.send({ t: "run", id: execution.id, index, name, input, key });
+  run(
+    execution: Execution,
+    request: { index: number; name: string; input: JsonObject; key: string | null },
+  ): void {
+    this.#channel.send({ t: "run", id: execution.id, ...request });
+  }
+
+  describe(thrown: unknown): ErrorMessage {
+    return this.#describer.describe(thrown);
   }
 
   logOf(execution: Execution): Log {
@@ -78,30 +76,32 @@ export class Executions {
   /** Writes a line to the log of an execution, or to the child's own when that has ended. */
   write(execution: Execution | undefined, level: LogMessage["level"], line: string): void {
     const owner = execution?.live ? execution : undefined;
-    if (owner !== undefined) {
-      owner.loggedLines += 1;
-      const { logLines } = this.limits;
-      if (owner.loggedLines > logLines) {
-        if (owner.loggedLines > logLines + 1) return;
-        level = "warn";
-        line = `The log ends here: an execution may write ${logLines} lines`;
-      }
+    if (owner !== undefined && ++owner.loggedLines > this.limits.logLines) {
+      if (owner.loggedLines > this.limits.logLines + 1) return;
+      level = "warn";
+      line = `The log ends here: an execution may write ${this.limits.logLines} lines`;
     }
-    this.#channel.log({
-      id: owner?.id ?? null,
-      level,
-      text: cutLine(line, this.limits.logLineBytes),
-      atMs: Date.now(),
-    });
+    const text = cutLine(line, this.limits.logLineBytes);
+    this.#channel.log({ id: owner?.id ?? null, level, text, atMs: Date.now() });
   }
 
-  #uncaught(error: unknown): void {
+  uncaught(error: unknown): void {
     if (error instanceof ExitError) return;
-    const execution = current();
+    const execution = current() ?? this.#sole();
     if (execution?.live) execution.uncaught(error);
-    else
-      this.write(undefined, "error", `Uncaught ${this.#describer.describe(error).stack || inspect(error)}`);
+    else this.write(undefined, "error", `Uncaught ${this.#show(error)}`);
     this.#channel.send({ t: "spoiled" });
+  }
+
+  unhandled(reason: unknown): void {
+    if (reason instanceof ExitError) return;
+    this.write(current() ?? this.#sole(), "error", `Unhandled rejection: ${this.#show(reason)}`);
+  }
+
+  #start(job: JobMessage): void {
+    const execution = new Execution(this, job);
+    this.#live.set(execution.id, execution);
+    runIn(execution, () => void execution.start());
   }
 
   async #load(module: string): Promise<void> {
@@ -109,8 +109,18 @@ export class Executions {
       await this.modules.load(module);
       this.#channel.send({ t: "loaded", module, error: null, file: null, line: null });
     } catch (thrown) {
-      const error = this.#describer.describe(thrown);
-      this.#channel.send({ t: "loaded", module, error, file: null, line: null });
+      const { file = null, line = null } = this.#describer.place(thrown) ?? {};
+      this.#channel.send({ t: "loaded", module, error: this.describe(thrown), file, line });
     }
+  }
+
+  /** The execution that is meant where the runtime does not say: the one that runs, if only one does. */
+  #sole(): Execution | undefined {
+    return this.#live.size === 1 ? this.#live.values().next().value : undefined;
+  }
+
+  #show(thrown: unknown): string {
+    const { stack, message } = this.describe(thrown);
+    return stack || message;
   }
 }

@@ -1,28 +1,60 @@
 /** Frames as bytes, as `protocol.ts` describes them. */
 
-const headerBytes = 4;
+export const frameKinds = { messages: 0, output: 1 } as const;
+
+export interface Frame {
+  /** One of `frameKinds`, or a number that means nothing. */
+  kind: number;
+  body: Buffer;
+}
+
+/** The length of the body and the kind. */
+const headerBytes = 5;
 
 /** @param messages - each as JSON text */
-export function encodeFrame(messages: readonly string[]): Buffer {
+export function encodeMessages(messages: readonly string[]): Buffer {
   const body = `[${messages.join(",")}]`;
   const size = Buffer.byteLength(body);
-  const frame = Buffer.allocUnsafe(headerBytes + size);
-  frame.writeUInt32BE(size, 0);
+  const frame = allocate(frameKinds.messages, size);
   frame.write(body, headerBytes);
   return frame;
 }
 
+/** A frame of its own for an output, which travels as it is instead of as a string within JSON. */
+export function encodeOutput(executionId: string, output: string): Buffer {
+  const idBytes = Buffer.byteLength(executionId);
+  const frame = allocate(frameKinds.output, 1 + idBytes + Buffer.byteLength(output));
+  frame.writeUInt8(idBytes, headerBytes);
+  frame.write(executionId, headerBytes + 1);
+  frame.write(output, headerBytes + 1 + idBytes);
+  return frame;
+}
+
+/** @param body - of a frame of the kind `output`; returns null when it is too short for what it says */
+export function decodeOutput(body: Buffer): { executionId: string; output: string } | null {
+  const idBytes = body[0];
+  if (idBytes === undefined || body.length < 1 + idBytes) return null;
+  return { executionId: body.toString("utf8", 1, 1 + idBytes), output: body.toString("utf8", 1 + idBytes) };
+}
+
+function allocate(kind: number, bodyBytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(headerBytes + bodyBytes);
+  frame.writeUInt32BE(bodyBytes, 0);
+  frame.writeUInt8(kind, 4);
+  return frame;
+}
+
 /**
- * Cuts a stream of bytes into the bodies of its frames.
+ * Cuts a stream of bytes into frames.
  *
- * States: *header*, until four bytes are there; then *body*, until as many bytes are there as the header says.
+ * States: *header*, until five bytes are there; then *body*, until as many bytes are there as the header says.
  */
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
   #bufferedBytes = 0;
   /** Null in the state header. */
-  #bodyBytes: number | null = null;
+  #expected: { kind: number; bytes: number } | null = null;
 
   /** @param maxBytes - of one body; a header that announces more is an error before any of it is held */
   constructor(maxBytes: number) {
@@ -30,27 +62,29 @@ export class FrameReader {
   }
 
   /**
-   * Takes a chunk and returns the bodies that it completes.
+   * Takes a chunk and returns the frames that it completes.
    *
    * @throws RangeError when a header announces more than `maxBytes`
    */
-  push(chunk: Buffer): Buffer[] {
+  push(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#bufferedBytes += chunk.length;
-    const bodies: Buffer[] = [];
+    const frames: Frame[] = [];
     for (;;) {
-      if (this.#bodyBytes === null) {
-        if (this.#bufferedBytes < headerBytes) return bodies;
-        this.#bodyBytes = this.#take(headerBytes).readUInt32BE(0);
-        if (this.#bodyBytes > this.#maxBytes) {
+      if (this.#expected === null) {
+        if (this.#bufferedBytes < headerBytes) return frames;
+        const header = this.#take(headerBytes);
+        const bytes = header.readUInt32BE(0);
+        if (bytes > this.#maxBytes) {
           throw new RangeError(
-            `Cannot read a frame, which may have ${this.#maxBytes} bytes: this one announces ${this.#bodyBytes}`,
+            `Cannot read a frame, which may have ${this.#maxBytes} bytes: this one announces ${bytes}`,
           );
         }
+        this.#expected = { kind: header.readUInt8(4), bytes };
       }
-      if (this.#bufferedBytes < this.#bodyBytes) return bodies;
-      bodies.push(this.#take(this.#bodyBytes));
-      this.#bodyBytes = null;
+      if (this.#bufferedBytes < this.#expected.bytes) return frames;
+      frames.push({ kind: this.#expected.kind, body: this.#take(this.#expected.bytes) });
+      this.#expected = null;
     }
   }
 
@@ -71,7 +105,7 @@ export class FrameReader {
 /** How much JSON text goes into one frame when several messages wait. */
 const frameTextLength = 256 * 1024;
 
-/** Collects messages and sends those of one turn of the event loop together. */
+/** Collects messages, so that those of one turn of the event loop travel together. */
 export class FrameWriter {
   readonly #write: (frame: Buffer) => void;
   #messages: string[] = [];
@@ -81,11 +115,6 @@ export class FrameWriter {
     this.#write = write;
   }
 
-  /** Whether anything waits to be sent. */
-  get pending(): boolean {
-    return this.#messages.length > 0;
-  }
-
   /** @param message - as JSON text */
   add(message: string): void {
     if (this.#textLength + message.length > frameTextLength) this.flush();
@@ -93,9 +122,15 @@ export class FrameWriter {
     this.#textLength += message.length;
   }
 
+  /** Sends an output at once, after what waits. */
+  addOutput(executionId: string, output: string): void {
+    this.flush();
+    this.#write(encodeOutput(executionId, output));
+  }
+
   flush(): void {
     if (this.#messages.length === 0) return;
-    const frame = encodeFrame(this.#messages);
+    const frame = encodeMessages(this.#messages);
     this.#messages = [];
     this.#textLength = 0;
     this.#write(frame);

@@ -1,12 +1,11 @@
 /**
- * Takes from users' code what ends this process or signals others. Where the runtime enforces that itself (Deno),
- * this only gives the better error; on Node it closes what `--permission` leaves open; on Bun it stops accidents, not
- * intent.
+ * Takes from users' code what would end this process or reach others. Where the runtime enforces that itself (Deno), this
+ * only gives the better error; on Node it closes what `--permission` leaves open; on Bun it stops accidents, not intent.
  */
-import { syncBuiltinESMExports } from "node:module";
+import module, { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import workers from "node:worker_threads";
-import { runtime } from "../../runtime.ts";
+import { threadsBreakGuard } from "../../runtime.ts";
 import { current } from "./current.ts";
 import { ExitError } from "./errors.ts";
 
@@ -14,39 +13,46 @@ import { ExitError } from "./errors.ts";
 export function guardProcess(): () => void {
   const kill = process.kill.bind(process);
   const { pid } = process;
-  const members = process as unknown as Record<string, unknown>;
 
   const exit = (code?: unknown): never => {
     const error = new ExitError(code ?? process.exitCode);
     current()?.exit(error);
     throw error;
   };
-  members.exit = exit;
-  members.reallyExit = exit;
-  const deno = (globalThis as { Deno?: Record<string, unknown> }).Deno;
-  if (deno !== undefined) deno.exit = exit;
+  const deno = (globalThis as { Deno?: object }).Deno;
+  replace(process, ["exit", "reallyExit"], exit);
+  if (deno !== undefined) replace(deno, ["exit"], exit);
 
-  const refuse = (what: string): (() => never) => {
-    return () => {
-      throw new Error(`Cannot ${what}: agents and workflows may not reach other processes`);
-    };
-  };
-  members.kill = refuse("send a signal");
-  // What Node's own functions are made of, reachable by their names.
-  for (const name of ["_kill", "_debugProcess", "_debugEnd"]) {
-    if (name in process) members[name] = refuse("send a signal");
+  const refuseSignal = refusal("Cannot send a signal: agents and workflows may not reach other processes");
+  // Under the names with an underscore are the parts that Node's own functions are made of.
+  replace(process, ["kill", "_kill", "_debugProcess", "_debugEnd"], refuseSignal);
+  replace(
+    os,
+    ["setPriority"],
+    refusal("Cannot set a priority: agents and workflows may not reach processes"),
+  );
+  if (threadsBreakGuard) {
+    const refuseThread = refusal(
+      "Cannot start a thread: agents and workflows run in one thread on this runtime",
+    );
+    // A thread has its own copies of all this. The hooks of `register` run in one too.
+    replace(workers, ["Worker"], refuseThread);
+    replace(module, ["register"], refuseThread);
   }
-  os.setPriority = refuse("set the priority of a process");
-  if (runtime.name === "node") {
-    // A thread would have these functions anew.
-    Object.defineProperty(workers, "Worker", {
-      value: class Worker {
-        constructor() {
-          throw new Error("Cannot start a thread: agents and workflows run in one thread on Node");
-        }
-      },
-    });
-  }
-  syncBuiltinESMExports?.();
+  syncBuiltinESMExports();
   return () => kill(pid, "SIGKILL");
+}
+
+function refusal(message: string): () => never {
+  // Not an arrow, so that `new` reaches the message too.
+  return function refuse(): never {
+    throw new Error(message);
+  };
+}
+
+/** Replaces those of the members that exist. They stay writable, since libraries wrap them; what they were is gone. */
+function replace(owner: object, names: readonly string[], value: unknown): void {
+  for (const name of names) {
+    if (name in owner) Object.defineProperty(owner, name, { value, writable: true, configurable: true });
+  }
 }

@@ -1,5 +1,6 @@
 /** Cuts a line to a number of bytes of UTF-8, between characters, and says so. */
 export function cutLine(line: string, maxBytes: number): string {
+  // Three bytes is the most that one UTF-16 unit takes, so that most lines need no count.
   if (line.length * 3 <= maxBytes) return line;
   const bytes = Buffer.byteLength(line);
   if (bytes <= maxBytes) return line;

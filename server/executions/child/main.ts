@@ -4,13 +4,15 @@
  * Whatever is taken from users' code is taken before any of it is loaded.
  */
 import { Worker } from "node:worker_threads";
-import { openChannel } from "../../runtime.ts";
+import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
 import { Channel } from "./channel.ts";
 import { captureConsole } from "./console.ts";
 import { Executions } from "./executions.ts";
 import { guardProcess } from "./guard.ts";
 import { Modules } from "./modules.ts";
 import type { ToChild } from "./protocol.ts";
+import { captureStreams } from "./streams.ts";
+import { keepTimerContext } from "./timers.ts";
 
 new Worker(new URL(import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchdog.js", import.meta.url));
 
@@ -21,12 +23,17 @@ let executions: Executions | undefined;
 channel.send({ t: "ready" });
 
 function onMessage(message: ToChild): void {
-  if (message.t === "init") {
-    const modules = new Modules(message.directory);
-    executions = new Executions(channel, modules, message.directory, message.limits);
-    captureConsole(executions);
-    return;
-  }
-  if (message.t === "ping") channel.send({ t: "pong" });
+  if (message.t === "init") executions = start(message);
+  else if (message.t === "ping") channel.send({ t: "pong" });
   else executions?.take(message);
+}
+
+function start({ directory, limits }: Extract<ToChild, { t: "init" }>): Executions {
+  const started = new Executions(channel, directory, new Modules(directory), limits);
+  captureConsole(started);
+  captureStreams(started);
+  process.on("uncaughtException", (error) => started.uncaught(error));
+  process.on("unhandledRejection", (reason) => started.unhandled(reason));
+  if (!timerErrorsKeepContext) keepTimerContext((error) => started.uncaught(error));
+  return started;
 }

@@ -2,6 +2,9 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Handler } from "../../../project/authoring.ts";
+import type { ErrorMessage } from "./protocol.ts";
+
+type Authoring = typeof import("../../../project/authoring.ts");
 
 export class Modules {
   readonly #directory: string;
@@ -26,20 +29,27 @@ export class Modules {
     return handler;
   }
 
+  /** An `ExecutionError` of the class that users' code imports from `svc`, for its `instanceof`. */
+  async executionError(executionId: string, { name, message, stack }: ErrorMessage): Promise<Error> {
+    const cause = new Error(message);
+    cause.name = name;
+    cause.stack = stack;
+    const { ExecutionError } = (await this.#importFile("node_modules/svc/errors.js")) as Authoring;
+    return new ExecutionError(`${name}: ${message}`, executionId, { cause });
+  }
+
   async #import(module: string): Promise<Handler> {
-    const url = pathToFileURL(join(this.#directory, module)).href;
-    const exported = ((await import(url)) as { default?: unknown }).default;
+    const exported = ((await this.#importFile(module)) as { default?: unknown }).default;
     if (typeof exported !== "function") {
+      const what = exported === undefined ? "nothing" : `a value of type ${typeof exported}`;
       throw new TypeError(
-        `Cannot use ${module}, which must export a function by default: it exports ${exported === undefined ? "nothing" : `a value of type ${typeof exported}`} by default`,
+        `Cannot run ${module}, which must export a function by default: it exports ${what}`,
       );
     }
     return exported as Handler;
   }
 
-  /** The class that users' code sees as `ExecutionError`, for `instanceof`. */
-  async executionError(): Promise<typeof import("../../../project/authoring.ts").ExecutionError> {
-    const url = pathToFileURL(join(this.#directory, "node_modules/svc/errors.js")).href;
-    return ((await import(url)) as typeof import("../../../project/authoring.ts")).ExecutionError;
+  #importFile(path: string): Promise<unknown> {
+    return import(pathToFileURL(join(this.#directory, path)).href);
   }
 }

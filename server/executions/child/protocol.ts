@@ -1,6 +1,8 @@
 /**
  * What a server and its child say to each other. Both ends send *frames*: the length of the body in bytes as a 32-bit
- * big-endian number, then the body, which is a JSON array of messages.
+ * big-endian number, the kind as one byte, and the body. A body of the kind `messages` is a JSON array of messages. One
+ * of the kind `output`, which only a child sends, means `done` with a large output: the length of the execution's id as
+ * one byte, the id, and the output.
  *
  * The server trusts nothing that comes from a child, since users' code shares the child's process.
  */
@@ -66,16 +68,33 @@ export interface LogMessage {
 
 /** From a child to its server. */
 export type FromChild =
-  /** It can take jobs. */
+  /** It has started; it takes jobs after `init`. */
   | { t: "ready" }
   | { t: "done"; id: string; output: string }
   | { t: "fail"; id: string; error: ErrorMessage; final: boolean; reason: ChildFailure }
   | { t: "log"; entries: LogMessage[] }
   | { t: "run"; id: string; index: number; name: string; input: JsonObject; key: string | null }
   | { t: "loaded"; module: string; error: ErrorMessage | null; file: string | null; line: number | null }
+  /** The answer to `ping`. */
   | { t: "pong" }
   /** Users' code did what a process does not recover from for certain: it should be given no further jobs. */
   | { t: "spoiled" };
 
-/** Room in a frame beside one output, one input or the lines of a log. */
-export const frameSlackBytes: number = 2 ** 20;
+/** Outputs of more UTF-16 units travel in a frame of their own. */
+export const inlineOutputLength: number = 32 * 1024;
+
+/** Bytes of the input of `ctx.run`, as JSON: as of a webhook. */
+export const maxRunInputBytes: number = 2 ** 20;
+
+/** Calls of `ctx.run` of one execution that the server works on at once; further ones wait in the child. */
+export const maxPendingRuns = 256;
+
+/** UTF-16 units of the name of a target, or of the key, in `ctx.run`. */
+export const maxRunNameLength = 64;
+export const maxRunKeyLength = 256;
+
+/** What a frame of messages may take: the largest message, its escapes, and what travels with it. */
+export function maxFrameBytes(limits: { outputBytes: number; logLineBytes: number }): number {
+  // A log line may double by escapes, and some travel together.
+  return Math.max(limits.outputBytes, maxRunInputBytes, 64 * limits.logLineBytes) + 2 ** 20;
+}

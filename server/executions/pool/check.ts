@@ -1,68 +1,67 @@
 /** Loads modules as for running, to see whether they can be run. */
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { Child } from "./child.ts";
 import type { ModuleCheck, PackageLocation, PoolOptions } from "./contract.ts";
-import { provideModules } from "./modules.ts";
+import { launch } from "./launch.ts";
 
-/** One child for each module, so that no module suffers from another, two at a time. */
+/** Children at once; more would each take longer. */
+const atOnce = 2;
+
+/** One child for each module, so that no module suffers from another. */
 export async function checkModules(
   options: PoolOptions,
   location: PackageLocation,
-  modules: string[],
+  modules: readonly string[],
   timeoutMs: number,
 ): Promise<ModuleCheck[]> {
-  const provided = await provideModules(location.directory);
   const checks: ModuleCheck[] = [];
   const rest = [...modules.entries()];
-  async function work(): Promise<void> {
+  const work = async (): Promise<void> => {
     for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-      checks[next[0]] = await checkModule(options, location, provided, next[1], timeoutMs);
+      const [index, module] = next;
+      checks[index] = await checkModule(options, location, module, timeoutMs);
     }
-  }
-  await Promise.all([work(), work()]);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
   return checks;
 }
 
 async function checkModule(
   options: PoolOptions,
-  { deploymentId, directory }: PackageLocation,
-  provided: string[],
+  location: PackageLocation,
   module: string,
   timeoutMs: number,
 ): Promise<ModuleCheck> {
-  const { events, limits, scratchRoot } = options;
+  const { events, limits } = options;
   const result = Promise.withResolvers<ModuleCheck>();
-  const gone = Promise.withResolvers<void>();
-  const fail = (name: string, message: string): void =>
-    result.resolve({ module, ok: false, error: { name, message, stack: `${name}: ${message}` } });
-  const child = new Child(deploymentId, limits, {
-    log: (id, entries) => events.log(id, entries),
-    run: (id, request, signal) => events.run(id, request, signal),
+  const ended = Promise.withResolvers<void>();
+  const child = new Child(location.deploymentId, limits, {
+    log: (deploymentId, entries) => events.log(deploymentId, entries),
+    run: (executionId, request, signal) => events.run(executionId, request, signal),
     changed: () => {},
-    ended: () => {
-      fail("LoadError", `Cannot load ${module}: its process ended while it was loaded`);
-      gone.resolve();
+    ended: (why) => {
+      result.resolve(failed(module, "LoadError", why));
+      ended.resolve();
     },
   });
-  const cache = join(scratchRoot, "cache");
-  await child.start({ directory, provided, scratch: join(scratchRoot, randomUUID()), cache, limits });
+  await launch(child, location, options);
   const timer = setTimeout(() => {
-    fail("TimeoutError", `Cannot load ${module}, which may take ${timeoutMs} ms: it had not loaded by then`);
+    result.resolve(failed(module, "TimeoutError", `it had not loaded within ${timeoutMs / 1000} s`));
   }, timeoutMs);
   void child.load(module).then(({ error, file, line }) => {
     if (error === null) result.resolve({ module, ok: true });
     else {
-      result.resolve({
-        module,
-        ok: false,
-        error: { ...error, ...(file !== null && { file }), ...(line !== null && { line }) },
-      });
+      const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
+      result.resolve({ module, ok: false, error: { ...error, ...place } });
     }
   });
   const check = await result.promise;
   clearTimeout(timer);
-  child.handBack("");
-  await gone.promise;
+  child.end("It was checked");
+  await ended.promise;
   return check;
+}
+
+function failed(module: string, name: string, why: string): ModuleCheck {
+  const message = `Cannot load ${module}: ${why}`;
+  return { module, ok: false, error: { name, message, stack: `${name}: ${message}` } };
 }

@@ -1,128 +1,148 @@
 /** One child and the jobs in it. */
 import type { JsonValue } from "../../../project/json.ts";
-import { cutLine } from "../child/lines.ts";
-import type { FromChild, LogMessage } from "../child/protocol.ts";
+import { decodeOutput, type Frame, frameKinds } from "../child/frames.ts";
+import type { FromChild } from "../child/protocol.ts";
 import type { ChildRunResult, Job, LogEntry, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
-import { residentBytes } from "./memory.ts";
-import { type ProcessOptions, type RunningProcess, startProcess } from "./process.ts";
-import { ProtocolError, parseMessage } from "./validate.ts";
+import { isDeathRattle, isOutOfMemory } from "./death.ts";
+import { isJson } from "./json-check.ts";
+import { LogGate } from "./log-gate.ts";
+import { crashed, describeExit, type Failure, lost, outOfMemory, timeoutMessage } from "./outcomes.ts";
+import { type ChildConnection, type ProcessOptions, startProcess } from "./process.ts";
+import { type AbortReason, RunningJob } from "./running.ts";
+import { ProtocolError, parseFrame, parseMessage } from "./validate.ts";
+import { ChildWatch } from "./watch.ts";
 
 export interface ChildEvents extends PoolEvents {
-  /** A job has ended, or a slot became free because one waits, or the child takes jobs no more. */
+  /** There may be room for further jobs, or less of it. */
   changed(): void;
-  /** The child is gone and its jobs have their outcomes. */
-  ended(): void;
+  /** It has ended, and its jobs have their outcomes. */
+  ended(why: string): void;
 }
 
-interface Running {
-  readonly job: Job;
-  readonly resolve: (outcome: Outcome) => void;
-  readonly runs: AbortController;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  /** Calls of `ctx.run` that have not been answered. */
-  pendingRuns: number;
-  /** Why its signal was aborted; the outcome is decided by that, whatever the code still does. */
-  aborted: "timeout" | "cancel" | null;
-  logLines: number;
-}
+export type Loaded = Extract<FromChild, { t: "loaded" }>;
 
-/** Why a child was ended by its server, and what that means for a job in it. */
-type Ending = (running: Running) => Outcome;
+/** JSON nesting of what leaves a child. The child itself allows as much. */
+const maxDepth = 64;
+
+/** The end of its standard error that is kept to explain a death. */
+const keptStderrLength = 4096;
 
 /**
- * States: *starting* until the process says that it is ready; *ready*, takes jobs; *draining*, takes none and ends with
+ * States: *starting* until the process says that it is ready; *open*, takes jobs; *draining*, takes none and ends with
  * its last job; *ending*, was killed; *ended*.
  */
 export class Child {
   readonly #deploymentId: string;
   readonly #limits: PoolLimits;
   readonly #events: ChildEvents;
-  readonly #jobs = new Map<string, Running>();
-  readonly #loads = new Map<string, (message: Extract<FromChild, { t: "loaded" }>) => void>();
+  readonly #log: LogGate;
+  readonly #jobs = new Map<string, RunningJob>();
+  readonly #loads = new Map<string, (loaded: Loaded) => void>();
   readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
-  #process: RunningProcess | undefined;
-  #state: "starting" | "ready" | "draining" | "ending" | "ended" = "starting";
-  #ending: Ending | undefined;
+  #connection: ChildConnection | undefined;
+  #watch: ChildWatch | undefined;
+  #state: "starting" | "open" | "draining" | "ending" | "ended" = "starting";
+  /** What a job's outcome is because its server ended the child. */
+  #verdict: ((running: RunningJob) => Outcome) | undefined;
+  #why: string | undefined;
   #served = 0;
   #waiting = 0;
+  #aborted = 0;
   #reserved = false;
-  #rawLines = 0;
+  #dying = false;
   #stderr = "";
-  #baselineBytes = 0;
-  #watch: ReturnType<typeof setInterval> | undefined;
-  #idle: ReturnType<typeof setTimeout> | undefined;
-  #pingedAt: number | null = null;
-  #blocked = false;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deploymentId: string, limits: PoolLimits, events: ChildEvents) {
     this.#deploymentId = deploymentId;
     this.#limits = limits;
     this.#events = events;
+    this.#log = new LogGate({
+      lineBytes: limits.logLineBytes,
+      lines: limits.logLines,
+      count: (executionId) => this.#own(executionId).countLogLine(limits.logLines),
+    });
+    // Whoever does not wait for the start learns of its failure by `ended`.
+    this.#ready.promise.catch(() => {});
   }
 
-  /** Resolves when it takes jobs; rejects when it ended before. */
+  /**
+   * Resolves when it takes jobs.
+   *
+   * @throws Error when it ended before
+   */
   async start(options: ProcessOptions): Promise<void> {
-    this.#process = await startProcess(options, {
-      onMessages: (messages) => this.#onMessages(messages),
-      onRawLine: (stream, line) => this.#onRawLine(stream, line),
-      onViolation: (reason) => this.#end(blame("crash", "ProtocolError", `The process was ended: ${reason}`)),
-      onEnd: (code, signal) => this.#onEnd(code, signal),
-    });
+    try {
+      this.#connection = await startProcess(options, {
+        onFrame: (frame) => this.#onFrame(frame),
+        onRawLine: (level, line) => this.#onRawLine(level, line),
+        onViolation: (error) => this.#onViolation(error),
+        onEnd: (code, signal) => this.#onEnd(code, signal),
+      });
+    } catch (error) {
+      this.#state = "ended";
+      throw error;
+    }
     const { outputBytes, logLineBytes, logLines } = this.#limits;
-    this.#process.send({
-      t: "init",
-      directory: options.directory,
-      limits: { outputBytes, logLineBytes, logLines },
-    });
+    const limits = { outputBytes, logLineBytes, logLines };
+    this.#connection.send({ t: "init", directory: options.directory, limits });
+    // It may have been ended while it started.
+    if (this.#state !== "starting") this.#connection.kill();
     return this.#ready.promise;
   }
 
-  get pid(): number {
-    return this.#process?.pid ?? 0;
+  /** How many further jobs it takes now. */
+  get room(): number {
+    const takes = this.#state === "open" && !this.#reserved && this.#aborted === 0 && !this.#watch?.sluggish;
+    return takes ? Math.max(0, this.#limits.executionsPerChild - this.#active) : 0;
   }
 
-  /** How many more jobs it takes. */
-  get room(): number {
-    if (this.#state !== "ready" || this.#blocked || this.#reserved) return 0;
-    return Math.max(0, this.#limits.executionsPerChild - this.active);
+  /** It takes jobs and has none. */
+  get idle(): boolean {
+    return this.#state === "open" && this.#jobs.size === 0;
+  }
+
+  /** It is idle and has never had a job. */
+  get fresh(): boolean {
+    return this.idle && this.#served === 0;
+  }
+
+  /** It runs a job that must be alone. */
+  get reserved(): boolean {
+    return this.#reserved;
+  }
+
+  /** It is to be replaced because of the memory it takes. */
+  get worn(): boolean {
+    return this.#state === "open" && this.#watch?.worn === true;
   }
 
   /** Jobs that hold a slot. */
-  get active(): number {
+  get #active(): number {
     return this.#jobs.size - this.#waiting;
   }
 
-  /** Nothing has run in it and nothing does. */
-  get fresh(): boolean {
-    return this.#state === "ready" && this.#served === 0;
-  }
-
-  get idle(): boolean {
-    return this.#state === "ready" && this.#jobs.size === 0;
-  }
-
-  /** Loads a module in it without running it. */
-  load(module: string): Promise<Extract<FromChild, { t: "loaded" }>> {
+  /** Has it load a module without running it. Never resolves when it ends before. */
+  load(module: string): Promise<Loaded> {
     return new Promise((resolve) => {
       this.#loads.set(module, resolve);
-      this.#process?.send({ t: "load", module });
+      this.#connection?.send({ t: "load", module });
     });
   }
 
-  take(job: Job, resolve: (outcome: Outcome) => void): void {
-    clearTimeout(this.#idle);
-    const running: Running = {
-      job,
-      resolve,
-      runs: new AbortController(),
-      timer: setTimeout(() => this.#abort(running, "timeout"), job.timeoutMs),
-      pendingRuns: 0,
-      aborted: null,
-      logLines: 0,
-    };
-    this.#jobs.set(job.executionId, running);
+  take(job: Job, resolve: (outcome: Outcome | Promise<Outcome>) => void): void {
+    clearTimeout(this.#idleTimer);
     this.#served += 1;
-    if (job.alone) this.#reserved = true;
+    this.#jobs.set(
+      job.executionId,
+      new RunningJob(job, resolve, () => this.#abort(job.executionId, "timeout", timeoutMessage(job))),
+    );
+    if (job.alone) {
+      this.#reserved = true;
+      // It was suspected of holding up others.
+      this.#connection?.lowerPriority();
+    }
+    if (this.#watch !== undefined) this.#watch.busy = true;
     const {
       executionId,
       organizationId,
@@ -134,7 +154,7 @@ export class Child {
       trigger,
       secrets,
     } = job;
-    this.#process?.send({
+    this.#connection?.send({
       t: "job",
       job: {
         executionId,
@@ -148,76 +168,83 @@ export class Child {
         secrets,
       },
     });
-    this.#startWatch();
   }
 
   cancel(executionId: string): void {
-    const running = this.#jobs.get(executionId);
-    if (running !== undefined) this.#abort(running, "cancel");
+    this.#abort(executionId, "cancel", "The execution was cancelled");
   }
 
   /** Takes no further job, and ends with the last one. */
   drain(): void {
-    if (this.#state === "ready") this.#state = "draining";
-    this.#endWhenDrained();
+    if (this.#state === "open") this.#state = "draining";
+    if (this.#state === "draining" && this.#jobs.size === 0) this.end("It has no job");
   }
 
   /** Ends it at once and hands its jobs back. */
-  handBack(reason: string): void {
-    this.#end((running) => abandonedOutcome(running) ?? { type: "lost", reason, suspect: false });
+  end(reason: string): void {
+    this.#kill(reason, () => lost(reason));
   }
 
-  #abort(running: Running, reason: "timeout" | "cancel"): void {
-    if (running.aborted !== null) return;
-    running.aborted = reason;
-    clearTimeout(running.timer);
-    const message = reason === "timeout" ? timeoutMessage(running.job) : "The execution was cancelled";
-    this.#process?.send({ t: "abort", id: running.job.executionId, reason, message });
-    running.runs.abort(new Error(message));
-    running.timer = setTimeout(() => {
-      const { executionId } = running.job;
-      this.#end(
-        (other) =>
-          abandonedOutcome(other) ?? {
-            type: "lost",
-            reason: `Its process was ended because ${executionId} in it did not stop after a ${reason}`,
-            suspect: false,
-          },
-      );
-    }, this.#limits.killGraceMs);
-  }
-
-  #end(ending: Ending): void {
+  #kill(why: string, verdict: (running: RunningJob) => Outcome): void {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
-    this.#ending = ending;
-    this.#process?.kill();
+    this.#why = why;
+    this.#verdict = verdict;
+    this.#connection?.kill();
     this.#events.changed();
   }
 
+  /** Ends it because of something that one of its jobs, nobody knows which, has done. */
+  #condemn(cause: Failure): void {
+    this.#kill(cause.error.message, this.#blame(cause));
+  }
+
+  /** A job that nothing ran beside or before is the cause; else each one may be. */
+  #blame(cause: Failure): () => Outcome {
+    const certain = this.#jobs.size === 1 && this.#served === 1;
+    return () => (certain ? cause : lost(cause.error.message, true));
+  }
+
+  #abort(executionId: string, reason: AbortReason, message: string): void {
+    const running = this.#jobs.get(executionId);
+    if (running === undefined || running.aborted) return;
+    this.#aborted += 1;
+    this.#connection?.send({ t: "abort", id: executionId, reason, message });
+    running.abort(reason, message, this.#limits.killGraceMs, () => {
+      this.end(`Its process was ended because ${executionId} in it did not stop after its ${reason}`);
+    });
+  }
+
+  #onFrame({ kind, body }: Frame): void {
+    if (this.#watch?.heard()) this.#events.changed();
+    if (kind === frameKinds.messages) this.#onMessages(parseFrame(body));
+    else if (kind === frameKinds.output) this.#onOutput(body);
+    else throw new ProtocolError("it sent a frame of no known kind");
+  }
+
   #onMessages(messages: JsonValue[]): void {
-    this.#pingedAt = null;
-    this.#blocked = false;
     const entries: LogEntry[] = [];
-    for (const value of messages) {
-      // What was sent before the end still counts; nothing of a child that broke the protocol does.
-      const message = parseMessage(value);
-      if (message.t === "log") this.#collect(message.entries, entries);
-      else {
-        if (entries.length > 0) this.#events.log(this.#deploymentId, entries.splice(0));
-        this.#onMessage(message);
+    const flush = (): void => {
+      if (entries.length > 0) this.#events.log(this.#deploymentId, entries.splice(0));
+    };
+    try {
+      for (const value of messages) {
+        const message = parseMessage(value);
+        if (message.t === "log") this.#log.take(message.entries, entries);
+        else {
+          flush();
+          this.#onMessage(message);
+        }
       }
+    } finally {
+      flush();
     }
-    if (entries.length > 0) this.#events.log(this.#deploymentId, entries);
   }
 
   #onMessage(message: Exclude<FromChild, { t: "log" }>): void {
     switch (message.t) {
       case "ready":
-        if (this.#state !== "starting") throw new ProtocolError("it said twice that it is ready");
-        this.#state = "ready";
-        this.#baselineBytes = residentBytes(this.pid) ?? 0;
-        this.#ready.resolve();
+        this.#onReady();
         return;
       case "pong":
         return;
@@ -225,51 +252,82 @@ export class Child {
         this.drain();
         return;
       case "done":
-        this.#settle(this.#own(message.id), {
-          type: "succeeded",
-          output: this.#checkOutput(message.output),
-        });
+        this.#succeed(message.id, message.output);
         return;
       case "fail": {
-        const { error, final, reason } = message;
-        this.#settle(this.#own(message.id), { type: "failed", error, final, reason });
+        const { id, error, final, reason } = message;
+        this.#settle(this.#own(id), { type: "failed", error, final, reason });
         return;
       }
       case "run":
-        void this.#run(this.#own(message.id), message);
+        this.#onRun(message);
         return;
       case "loaded": {
         const resolve = this.#loads.get(message.module);
         if (resolve === undefined) throw new ProtocolError("it loaded what it was not asked to load");
         this.#loads.delete(message.module);
         resolve(message);
-        return;
       }
     }
   }
 
+  #onReady(): void {
+    if (this.#watch !== undefined) throw new ProtocolError("it said twice that it was ready");
+    if (this.#state !== "starting") return;
+    this.#state = "open";
+    const { memoryBytes, blockedMs, idleMs } = this.#limits;
+    this.#watch = new ChildWatch(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
+      ping: () => this.#connection?.send({ t: "ping" }),
+      onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
+      onBlocked: () => this.#onBlocked(),
+    });
+    this.#idleTimer = setTimeout(() => this.drain(), idleMs);
+    this.#ready.resolve();
+  }
+
   /** @throws ProtocolError when the job is not one of this child's */
-  #own(executionId: string): Running {
+  #own(executionId: string): RunningJob {
     const running = this.#jobs.get(executionId);
     if (running === undefined) throw new ProtocolError("it spoke for an execution that it does not run");
     return running;
   }
 
-  #checkOutput(output: string): string {
-    if (Buffer.byteLength(output) > this.#limits.outputBytes)
-      throw new ProtocolError("it sent an output over the limit");
-    try {
-      JSON.parse(output);
-    } catch {
-      throw new ProtocolError("it sent an output that is not JSON");
-    }
-    return output;
+  #onOutput(body: Buffer): void {
+    const decoded = decodeOutput(body);
+    if (decoded === null) throw new ProtocolError("it sent an output that is cut short");
+    this.#succeed(decoded.executionId, decoded.output);
   }
 
-  async #run(running: Running, request: Extract<FromChild, { t: "run" }>): Promise<void> {
-    const { id, index, name, input, key } = request;
-    if (running.pendingRuns++ === 0) this.#waiting += 1;
+  #succeed(executionId: string, output: string): void {
+    const running = this.#own(executionId);
+    if (Buffer.byteLength(output) > this.#limits.outputBytes) {
+      throw new ProtocolError("it sent an output over the limit");
+    }
+    const valid = isJson(output, maxDepth);
+    if (valid === true) this.#settle(running, { type: "succeeded", output });
+    else if (valid === false) throw new ProtocolError("it sent an output that is not JSON");
+    else this.#settle(running, this.#whenValid(valid, output));
+  }
+
+  async #whenValid(valid: Promise<boolean>, output: string): Promise<Outcome> {
+    // Whether it was alone has to be asked before others come.
+    const blame = this.#blame(crashed("it sent an output that is not JSON"));
+    if (await valid) return { type: "succeeded", output };
+    this.#onViolation(new ProtocolError("it sent an output that is not JSON"));
+    return blame();
+  }
+
+  #onRun(request: Extract<FromChild, { t: "run" }>): void {
+    const running = this.#own(request.id);
+    const waited = running.waiting;
+    running.startRun(request.index);
+    if (!waited) this.#waiting += 1;
     this.#events.changed();
+    void this.#answerRun(running, request);
+  }
+
+  async #answerRun(running: RunningJob, request: Extract<FromChild, { t: "run" }>): Promise<void> {
+    const { id, index, name, input, key } = request;
     let result: ChildRunResult;
     try {
       result = await this.#events.run(id, { name, input, key, index }, running.runs.signal);
@@ -278,170 +336,71 @@ export class Child {
       result = { executionId: "", error: { name, message, stack: "" } };
     }
     if (this.#jobs.get(id) !== running) return;
-    if (--running.pendingRuns === 0) this.#waiting -= 1;
+    running.endRun(index);
+    if (!running.waiting) this.#waiting -= 1;
     const { executionId } = result;
-    this.#process?.send(
+    this.#connection?.send(
       "error" in result
         ? { t: "ran", id, index, executionId, error: result.error }
         : { t: "ran", id, index, executionId, output: result.output },
     );
   }
 
-  #settle(running: Running, outcome: Outcome): void {
-    const { executionId } = running.job;
-    clearTimeout(running.timer);
-    this.#jobs.delete(executionId);
-    if (running.pendingRuns > 0) this.#waiting -= 1;
-    running.runs.abort(new Error("The execution has ended"));
-    running.resolve(abandonedOutcome(running) ?? outcome);
-    if (running.job.alone && this.#state === "ready") this.#state = "draining";
-    if (this.#jobs.size === 0) this.#stopWatch();
-    this.#endWhenDrained();
-    if (this.idle) this.#idle = setTimeout(() => this.drain(), this.#limits.idleMs);
+  #settle(running: RunningJob, outcome: Outcome | Promise<Outcome>): void {
+    this.#jobs.delete(running.job.executionId);
+    if (running.waiting) this.#waiting -= 1;
+    if (running.aborted) this.#aborted -= 1;
+    running.settle(outcome);
+    if (this.#jobs.size === 0) this.#onIdle();
     this.#events.changed();
   }
 
-  #endWhenDrained(): void {
-    if (this.#state === "draining" && this.#jobs.size === 0)
-      this.#end(() => ({ type: "lost", reason: "", suspect: false }));
+  #onIdle(): void {
+    if (this.#watch !== undefined) this.#watch.busy = false;
+    // A child that ran a suspect shows nothing about what runs in it later.
+    if (this.#reserved || this.#state === "draining") this.drain();
+    else if (this.#state === "open") this.#idleTimer = setTimeout(() => this.drain(), this.#limits.idleMs);
+  }
+
+  #onBlocked(): void {
+    const { blockedMs } = this.#limits;
+    // Nothing is at stake, or it is this job's own time.
+    if (this.#jobs.size === 0) this.end("Its event loop stood still");
+    else if (this.#jobs.size > 1) {
+      const why = `The event loop of its process stood still for ${blockedMs / 1000} s`;
+      this.#kill(why, () => lost(why, true));
+    }
+  }
+
+  #onViolation(error: Error): void {
+    const reason = error instanceof ProtocolError ? error.message : "it sent a frame that is too large";
+    this.#condemn(crashed(reason));
   }
 
   #onEnd(code: number | null, signal: string | null): void {
-    const ending = this.#ending ?? this.#explain(code, signal);
+    const how = describeExit(code, signal);
+    const cause = isOutOfMemory(this.#stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
+    const verdict = this.#verdict ?? this.#blame(cause);
     this.#state = "ended";
-    this.#stopWatch();
-    clearTimeout(this.#idle);
-    const before = [...this.#jobs.values()];
-    const lone = before.length === 1 && this.#served === 1;
-    for (const running of before) {
-      const outcome = abandonedOutcome(running) ?? ending(running);
-      this.#settle(running, outcome.type === "failed" && !lone ? suspect(outcome.error.message) : outcome);
+    this.#watch?.stop();
+    clearTimeout(this.#idleTimer);
+    for (const running of [...this.#jobs.values()]) this.#settle(running, verdict(running));
+    clearTimeout(this.#idleTimer);
+    const lastWords = this.#stderr.trim().slice(-500);
+    this.#ready.reject(new Error(`The process ended before it was ready (${how}). ${lastWords}`.trim()));
+    this.#events.ended(this.#why ?? cause.error.message);
+  }
+
+  #onRawLine(level: "info" | "warn", line: string): void {
+    if (line.trim() === "") return;
+    if (level === "warn") {
+      this.#stderr = `${this.#stderr}${line}\n`.slice(-keptStderrLength);
+      // What a runtime prints when it dies is about the runtime, and names the server's paths.
+      this.#dying ||= isDeathRattle(line);
+      if (this.#dying) return;
     }
-    this.#ready.reject(
-      new Error(`The process ended before it was ready (${describeExit(code, signal)})${this.#stderrNote()}`),
-    );
-    this.#ready.promise.catch(() => {});
-    for (const resolve of this.#loads.values()) void resolve;
-    this.#events.ended();
+    const entries: LogEntry[] = [];
+    this.#log.stray(level, line, Date.now(), entries);
+    if (entries.length > 0) this.#events.log(this.#deploymentId, entries);
   }
-
-  #stderrNote(): string {
-    return this.#stderr === "" ? "" : `: ${this.#stderr.slice(-500)}`;
-  }
-
-  #explain(code: number | null, signal: string | null): Ending {
-    if (/heap out of memory|out of memory: |Reached heap limit/i.test(this.#stderr))
-      return outOfMemory(this.#limits);
-    return blame("crash", "CrashError", `The process that ran it ended (${describeExit(code, signal)})`);
-  }
-
-  #collect(messages: LogMessage[], entries: LogEntry[]): void {
-    for (const { id, level, text, atMs } of messages) {
-      if (id !== null) {
-        const running = this.#own(id);
-        // One more for the note with which the child cuts its own log.
-        if (++running.logLines > this.#limits.logLines + 1)
-          throw new ProtocolError("it sent log lines over the limit");
-      }
-      entries.push({ executionId: id, level, message: cutLine(text, this.#limits.logLineBytes), atMs });
-    }
-  }
-
-  #onRawLine(stream: "stdout" | "stderr", line: string): void {
-    if (stream === "stderr") this.#stderr = `${this.#stderr}${line}\n`.slice(-4096);
-    if (++this.#rawLines > this.#limits.logLines) return;
-    this.#events.log(this.#deploymentId, [
-      {
-        executionId: null,
-        level: stream === "stdout" ? "info" : "warn",
-        message: cutLine(line, this.#limits.logLineBytes),
-        atMs: Date.now(),
-      },
-    ]);
-  }
-
-  #startWatch(): void {
-    if (this.#watch !== undefined) return;
-    this.#pingedAt = null;
-    const everyMs = Math.max(10, Math.min(250, this.#limits.blockedMs / 4));
-    this.#watch = setInterval(() => this.#look(), everyMs);
-  }
-
-  #stopWatch(): void {
-    clearInterval(this.#watch);
-    this.#watch = undefined;
-  }
-
-  #look(): void {
-    const bytes = residentBytes(this.pid);
-    if (bytes !== null && bytes > this.#baselineBytes + this.#limits.memoryBytes + runtimeSlackBytes) {
-      this.#end(outOfMemory(this.#limits));
-      return;
-    }
-    const now = performance.now();
-    if (this.#pingedAt === null) {
-      this.#pingedAt = now;
-      this.#process?.send({ t: "ping" });
-    } else if (now - this.#pingedAt > this.#limits.blockedMs) {
-      // This process may have stood still itself: what the child answered meanwhile is read first.
-      setImmediate(() => setImmediate(() => this.#judgeBlocked()));
-    }
-  }
-
-  #judgeBlocked(): void {
-    if (this.#pingedAt === null) return;
-    this.#blocked = true;
-    if (this.#jobs.size < 2) {
-      this.#events.changed();
-      return;
-    }
-    const reason = `The event loop of its process stood still for ${this.#limits.blockedMs} ms`;
-    this.#end((running) => abandonedOutcome(running) ?? { type: "lost", reason, suspect: true });
-  }
-}
-
-/** What V8 and the runtime take beside the heap while they work. */
-const runtimeSlackBytes = 64 * 2 ** 20;
-
-function timeoutMessage(job: Job): string {
-  return `The execution did not end within ${job.timeoutMs} ms`;
-}
-
-/** The outcome of a job whose signal was aborted; null for the others. */
-function abandonedOutcome(running: Running): Outcome | null {
-  if (running.aborted === null) return null;
-  if (running.aborted === "cancel") return { type: "cancelled" };
-  const message = timeoutMessage(running.job);
-  return {
-    type: "failed",
-    error: { name: "TimeoutError", message, stack: `TimeoutError: ${message}` },
-    final: false,
-    reason: "timeout",
-  };
-}
-
-function blame(reason: "crash" | "memory", name: string, message: string): Ending {
-  return () => ({
-    type: "failed",
-    error: { name, message, stack: `${name}: ${message}` },
-    final: false,
-    reason,
-  });
-}
-
-function outOfMemory(limits: PoolLimits): Ending {
-  const mebibytes = Math.round(limits.memoryBytes / 2 ** 20);
-  return blame(
-    "memory",
-    "MemoryError",
-    `The process that ran it went over its memory limit of ${mebibytes} MiB`,
-  );
-}
-
-function suspect(reason: string): Outcome {
-  return { type: "lost", reason, suspect: true };
-}
-
-function describeExit(code: number | null, signal: string | null): string {
-  return signal === null ? `exit code ${code}` : `signal ${signal}`;
 }

@@ -100,6 +100,8 @@ export interface PackageLocation {
   deploymentId: string;
   /** The unpacked package, absolute. The pool adds `node_modules/svc` and, when it is missing, `package.json`. */
   directory: string;
+  /** Paths of modules in the package that `warm` loads before they are asked for. */
+  modules?: readonly string[];
 }
 
 export interface PoolLimits {
@@ -115,7 +117,10 @@ export interface PoolLimits {
   idleMs: number;
   /** Between the abort of `ctx.signal` and the end of the child. 5,000 by default in the server. */
   killGraceMs: number;
-  /** A child whose event loop stands still for longer is ended, unless its job is alone in it. */
+  /**
+   * A child whose event loop stands still for longer is ended and its jobs are suspects, unless there is only one: that
+   * one lives until its timeout.
+   */
   blockedMs: number;
 }
 
@@ -146,16 +151,26 @@ export interface Pools {
   free(deploymentId: string): number;
   /** Aborts `ctx.signal`, then ends the child after the grace. False when no such job runs or waits here. */
   cancel(executionId: string): boolean;
-  /** Starts one child of a deployment, if none runs. */
+  /**
+   * Starts one child of a deployment, if none runs, and has it load the modules that its location names. Takes back
+   * `retire`.
+   *
+   * @throws Error when no child could be started
+   */
   warm(deploymentId: string): Promise<void>;
   /**
    * Loads each module in a fresh child, exactly as for running. A module must export a function by default. One that
-   * hangs or ends its process is reported, and the others are still checked.
+   * hangs or ends its process is reported, and the others are still checked. What they log goes to `events.log`.
    *
+   * @param location - its directory must be a copy of the user's, since the pool adds to it
    * @param timeoutMs - for each module
+   * @throws Error when no child can be started, whatever the module
    */
   check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]>;
-  /** Takes no new job of a deployment; its children end when they are idle. */
+  /**
+   * From now on `free` is 0 and children of the deployment end as soon as they have no job. Jobs that are run
+   * nevertheless still are: executions in flight finish on their own deployment.
+   */
   retire(deploymentId: string): void;
   /** Takes no new job at all; what still runs after the grace is handed back as `lost`. */
   close(graceMs: number): Promise<void>;

@@ -1,31 +1,35 @@
 /** The children of one deployment and the jobs that wait for them. */
-import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { Child } from "./child.ts";
 import type { Job, Outcome, PoolOptions } from "./contract.ts";
-import { provideModules } from "./modules.ts";
+import { launch } from "./launch.ts";
+import { lost } from "./outcomes.ts";
+import { StartBudget } from "./starts.ts";
 
-interface Waiting {
+interface WaitingJob {
   job: Job;
-  resolve: (outcome: Outcome) => void;
+  resolve: (outcome: Outcome | Promise<Outcome>) => void;
 }
 
 /** After so many children in a row that ended before they were ready, what waits is handed back. */
 const maxFailedStarts = 3;
 
+/** States: *in use*, or *retired* (its children end when they have no job); *empty* when it holds nothing any more. */
 export class DeploymentPool {
   readonly #deploymentId: string;
   readonly #options: PoolOptions;
   readonly #onEmpty: () => void;
   readonly #children = new Set<Child>();
-  readonly #where = new Map<string, Child>();
-  #queue: Waiting[] = [];
+  /** The child of each job that was given to one. */
+  readonly #owners = new Map<string, Child>();
+  readonly #budget = new StartBudget();
+  #queue: WaitingJob[] = [];
   #starting = 0;
   #failedStarts = 0;
+  #startTimer: ReturnType<typeof setTimeout> | undefined;
   #retired = false;
   #pumping = false;
 
-  /** @param onEmpty - called when it holds neither a job nor a child */
+  /** @param onEmpty - called each time that it comes to hold neither a job nor a child */
   constructor(deploymentId: string, options: PoolOptions, onEmpty: () => void) {
     this.#deploymentId = deploymentId;
     this.#options = options;
@@ -40,8 +44,9 @@ export class DeploymentPool {
     return Math.max(0, room - this.#queue.length);
   }
 
-  get jobs(): number {
-    return this.#queue.length + this.#where.size;
+  /** It holds neither a job nor a child. */
+  get empty(): boolean {
+    return this.#children.size === 0 && this.#queue.length === 0;
   }
 
   run(job: Job): Promise<Outcome> {
@@ -51,129 +56,166 @@ export class DeploymentPool {
     });
   }
 
+  /** False when it has no such job. */
   cancel(executionId: string): boolean {
     const index = this.#queue.findIndex(({ job }) => job.executionId === executionId);
     if (index >= 0) {
       for (const { resolve } of this.#queue.splice(index, 1)) resolve({ type: "cancelled" });
+      this.#pump();
       return true;
     }
-    const child = this.#where.get(executionId);
+    const child = this.#owners.get(executionId);
     child?.cancel(executionId);
     return child !== undefined;
   }
 
-  async warm(modules: string[] = []): Promise<void> {
+  /** @throws Error when no child could be started */
+  async warm(): Promise<void> {
     this.#retired = false;
-    if (this.#children.size === 0) await this.#start();
-    for (const child of this.#children) for (const module of modules) await child.load(module);
+    if (this.#children.size > 0) return;
+    await this.#start({ preload: true });
   }
 
   retire(): void {
     this.#retired = true;
-    this.#endIdle();
+    this.#pump();
   }
 
   /** Hands back what waits for a child. */
   handBackQueue(reason: string): void {
-    for (const { resolve } of this.#queue.splice(0)) resolve({ type: "lost", reason, suspect: false });
+    for (const { resolve } of this.#queue.splice(0)) resolve(lost(reason));
+    this.#pump();
   }
 
   /** Ends every child at once. */
   handBackAll(reason: string): void {
     this.#retired = true;
+    for (const child of this.#children) child.end(reason);
     this.handBackQueue(reason);
-    for (const child of this.#children) child.handBack(reason);
   }
 
-  /** Gives waiting jobs to children with room, and starts children for the rest. */
+  /** Gives waiting jobs to children with room, and starts and ends children as that needs. */
   #pump(): void {
+    // Giving a job to a child may change it, which would come back here.
     if (this.#pumping) return;
     this.#pumping = true;
-    const rest: Waiting[] = [];
-    let alone = 0;
+    const rest: WaitingJob[] = [];
     for (const waiting of this.#queue) {
-      const child = waiting.job.alone ? this.#freshChild() : this.#roomiest();
-      if (child === undefined) {
-        rest.push(waiting);
-        if (waiting.job.alone) alone += 1;
-        continue;
-      }
-      const { executionId } = waiting.job;
-      this.#where.set(executionId, child);
-      child.take(waiting.job, (outcome) => {
-        this.#where.delete(executionId);
-        waiting.resolve(outcome);
-      });
+      const child = waiting.job.alone ? this.#freshChild() : this.#roomiestChild();
+      if (child === undefined) rest.push(waiting);
+      else this.#give(waiting, child);
     }
     this.#queue = rest;
+    this.#replaceWorn();
+    this.#startForQueue();
+    if (this.#retired) for (const child of this.#children) if (child.idle) child.drain();
     this.#pumping = false;
-    this.#startFor(rest.length - alone, alone);
-    if (this.#retired) this.#endIdle();
-    if (this.#children.size === 0 && this.jobs === 0) this.#onEmpty();
+    if (this.#queue.length === 0) clearTimeout(this.#startTimer);
+    if (this.empty) this.#onEmpty();
   }
 
-  #roomiest(): Child | undefined {
+  #give({ job, resolve }: WaitingJob, child: Child): void {
+    const { executionId } = job;
+    this.#owners.set(executionId, child);
+    child.take(job, (outcome) => {
+      this.#owners.delete(executionId);
+      resolve(outcome);
+    });
+  }
+
+  #roomiestChild(): Child | undefined {
     let best: Child | undefined;
-    let room = 0;
+    let bestRoom = 0;
     for (const child of this.#children) {
-      if (child.room > room) [best, room] = [child, child.room];
+      const { room } = child;
+      if (room > bestRoom) [best, bestRoom] = [child, room];
     }
     return best;
   }
 
+  /** A child for a job that must be alone: they never take all children, since they may well spin. */
   #freshChild(): Child | undefined {
+    if (this.#aloneRoom <= 0) return undefined;
     for (const child of this.#children) if (child.fresh && child.room > 0) return child;
     return undefined;
   }
 
-  #startFor(shared: number, alone: number): void {
-    const { executionsPerChild, childrenPerDeployment } = this.#options.limits;
-    const wanted = Math.ceil(shared / executionsPerChild) + alone - this.#starting;
-    for (let i = 0; i < wanted; i++) {
-      if (this.#children.size >= childrenPerDeployment) {
+  get #aloneRoom(): number {
+    let room = Math.max(1, this.#options.limits.childrenPerDeployment - 1);
+    for (const child of this.#children) if (child.reserved) room -= 1;
+    return room;
+  }
+
+  /** Lets a child with too much memory go once another can take over. */
+  #replaceWorn(): void {
+    for (const child of this.#children) {
+      if (!child.worn) continue;
+      const successor = [...this.#children].some((other) => !other.worn && other.room > 0);
+      if (successor || this.#children.size >= this.#options.limits.childrenPerDeployment) child.drain();
+      else if (this.#starting === 0) this.#startSoon();
+      return;
+    }
+  }
+
+  #startForQueue(): void {
+    if (this.#queue.length === 0) return;
+    const waitingAlone = this.#queue.filter(({ job }) => job.alone).length;
+    const alone = Math.min(waitingAlone, this.#aloneRoom);
+    const shared = Math.ceil((this.#queue.length - waitingAlone) / this.#options.limits.executionsPerChild);
+    for (let wanted = alone + shared - this.#starting; wanted > 0; wanted--) {
+      if (this.#children.size >= this.#options.limits.childrenPerDeployment) {
         // A job that must be alone takes the place of a child that has nothing to do.
         if (alone > 0) [...this.#children].find((child) => child.idle)?.drain();
         return;
       }
-      void this.#start();
+      if (!this.#startSoon()) return;
     }
   }
 
-  async #start(): Promise<void> {
-    this.#starting += 1;
-    const { events, limits, scratchRoot, locate } = this.#options;
+  /** False when the budget does not allow a start now; then it comes later. */
+  #startSoon(): boolean {
+    const waitMs = this.#budget.take();
+    if (waitMs > 0) {
+      clearTimeout(this.#startTimer);
+      this.#startTimer = setTimeout(() => this.#pump(), waitMs);
+      return false;
+    }
+    this.#start({ preload: false }).catch((error: unknown) => {
+      if (++this.#failedStarts < maxFailedStarts) return;
+      this.#failedStarts = 0;
+      this.handBackQueue(
+        `Its process could not be started: ${error instanceof Error ? error.message : error}`,
+      );
+    });
+    return true;
+  }
+
+  async #start({ preload }: { preload: boolean }): Promise<void> {
+    const { events, limits, locate } = this.#options;
     const child = new Child(this.#deploymentId, limits, {
-      ...events,
-      log: events.log.bind(events),
-      run: events.run.bind(events),
+      log: (deploymentId, entries) => events.log(deploymentId, entries),
+      run: (executionId, request, signal) => events.run(executionId, request, signal),
       changed: () => this.#pump(),
-      ended: () => {
-        this.#children.delete(child);
-        this.#pump();
-      },
+      ended: () => this.#remove(child),
     });
     this.#children.add(child);
+    this.#starting += 1;
     try {
-      const { directory } = await locate(this.#deploymentId);
-      const provided = await provideModules(directory);
-      const scratch = join(scratchRoot, randomUUID());
-      await child.start({ directory, provided, scratch, cache: join(scratchRoot, "cache"), limits });
+      const location = await locate(this.#deploymentId);
+      await launch(child, location, this.#options);
       this.#failedStarts = 0;
+      if (preload) for (const module of location.modules ?? []) void child.load(module);
     } catch (error) {
       this.#children.delete(child);
-      if (++this.#failedStarts >= maxFailedStarts) {
-        this.#failedStarts = 0;
-        this.handBackQueue(
-          `Its process could not be started: ${error instanceof Error ? error.message : error}`,
-        );
-      }
+      throw error;
     } finally {
       this.#starting -= 1;
       this.#pump();
     }
   }
 
-  #endIdle(): void {
-    for (const child of this.#children) if (child.idle) child.drain();
+  #remove(child: Child): void {
+    this.#children.delete(child);
+    this.#pump();
   }
 }

@@ -1,16 +1,28 @@
 /** The resident memory of another process. */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Bytes of a page where Linux counts in pages: 4 KiB on x86-64, and wherever it matters little otherwise. */
-const pageBytes = 4096;
+/** Bytes; null when it cannot be told. */
+export function residentBytes(pid: number): Promise<number | null> {
+  return Promise.resolve(process.platform === "linux" ? fromProcfs(pid) : fromPs(pid));
+}
 
-/** Null when it cannot be told. */
-export function residentBytes(pid: number): number | null {
+function fromProcfs(pid: number): number | null {
   try {
-    // Synchronous, because procfs answers from memory: some 10 µs, less than a thread pool's round trip.
-    const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ")[1]);
-    return Number.isFinite(pages) ? pages * pageBytes : null;
+    // Synchronous: procfs answers from memory in some 20 µs, less than the round trip to a thread.
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
   } catch {
     return null;
   }
+}
+
+/** POSIX leaves the columns of `ps` to the system; `rss` in KiB is in all of today's. */
+function fromPs(pid: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    execFile("ps", ["-o", "rss=", "-p", String(pid)], (error, stdout) => {
+      const kibibytes = Number.parseInt(stdout, 10);
+      resolve(error !== null || Number.isNaN(kibibytes) ? null : kibibytes * 1024);
+    });
+  });
 }

@@ -1,32 +1,38 @@
 /** The pools of all deployments. */
-
 import { checkModules } from "./check.ts";
 import type { Job, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
 import { DeploymentPool } from "./deployment.ts";
+import { lost } from "./outcomes.ts";
 
 export function createPools(options: PoolOptions): Pools {
   return new AllPools(options);
 }
 
+const closingReason = "The server is closing";
+
+/** States: *open*, then *closed*. */
 class AllPools implements Pools {
   readonly #options: PoolOptions;
+  /** Kept for as long as this lives, since each remembers how often its children had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
-  readonly #where = new Map<string, DeploymentPool>();
+  /** The pool of each job that runs or waits. */
+  readonly #owners = new Map<string, DeploymentPool>();
   #closed = false;
+  #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
     this.#options = options;
   }
 
   async run(job: Job): Promise<Outcome> {
-    if (this.#closed) return lost("The server is closing");
-    if (this.#where.has(job.executionId)) return lost("The execution runs here already");
+    if (this.#closed) return lost(closingReason);
+    if (this.#owners.has(job.executionId)) return lost("It runs here already");
     const pool = this.#pool(job.deploymentId);
-    this.#where.set(job.executionId, pool);
+    this.#owners.set(job.executionId, pool);
     try {
       return await pool.run(job);
     } finally {
-      this.#where.delete(job.executionId);
+      this.#owners.delete(job.executionId);
     }
   }
 
@@ -37,7 +43,7 @@ class AllPools implements Pools {
   }
 
   cancel(executionId: string): boolean {
-    return this.#where.get(executionId)?.cancel(executionId) ?? false;
+    return this.#owners.get(executionId)?.cancel(executionId) ?? false;
   }
 
   async warm(deploymentId: string): Promise<void> {
@@ -49,40 +55,33 @@ class AllPools implements Pools {
   }
 
   retire(deploymentId: string): void {
-    this.#pools.get(deploymentId)?.retire();
+    this.#pool(deploymentId).retire();
   }
 
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
-    for (const pool of this.#pools.values()) {
-      pool.handBackQueue("The server is closing");
-      pool.retire();
-    }
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onEmpty = resolve;
-    if (this.#pools.size === 0) return;
+    this.#onEmpty = () => {
+      if ([...this.#pools.values()].every((pool) => pool.empty)) resolve();
+    };
+    for (const pool of this.#pools.values()) {
+      pool.retire();
+      pool.handBackQueue(closingReason);
+    }
+    this.#onEmpty();
     const timer = setTimeout(() => {
-      for (const pool of this.#pools.values()) pool.handBackAll("The server is closing");
+      for (const pool of this.#pools.values()) pool.handBackAll(closingReason);
     }, graceMs);
     await promise;
     clearTimeout(timer);
   }
 
-  #onEmpty: () => void = () => {};
-
   #pool(deploymentId: string): DeploymentPool {
     let pool = this.#pools.get(deploymentId);
     if (pool === undefined) {
-      pool = new DeploymentPool(deploymentId, this.#options, () => {
-        this.#pools.delete(deploymentId);
-        if (this.#pools.size === 0) this.#onEmpty();
-      });
+      pool = new DeploymentPool(deploymentId, this.#options, () => this.#onEmpty());
       this.#pools.set(deploymentId, pool);
     }
     return pool;
   }
-}
-
-function lost(reason: string): Outcome {
-  return { type: "lost", reason, suspect: false };
 }

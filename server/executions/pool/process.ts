@@ -1,33 +1,38 @@
 /** The operating system's process of a child: started, spoken to, and ended with everything it started. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, realpath, rm } from "node:fs/promises";
+import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
+import { setPriority } from "node:os";
 import { dirname, extname, join } from "node:path";
-import type { Duplex, Readable } from "node:stream";
+import type { Duplex } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
-import type { JsonValue } from "../../../project/json.ts";
 import { channelFd, childCommand } from "../../runtime.ts";
-import { FrameReader, FrameWriter } from "../child/frames.ts";
-import { frameSlackBytes, type ToChild } from "../child/protocol.ts";
+import { type Frame, FrameReader, FrameWriter } from "../child/frames.ts";
+import { LineBuffer } from "../child/line-buffer.ts";
+import { maxFrameBytes, type ToChild } from "../child/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
-import { ProtocolError, parseFrame } from "./validate.ts";
+import { readPaced } from "./inlet.ts";
+import { ProtocolError } from "./validate.ts";
 
 export interface ProcessOptions {
-  /** The unpacked package. */
+  /** The unpacked package, as a real path. */
   directory: string;
   /** Real paths outside of the package that its code needs to read. */
-  provided: string[];
+  provided: readonly string[];
   /** A folder for this process alone; made here, removed when it has ended. */
   scratch: string;
+  /** A folder for what the runtime keeps of compiled modules, for all processes. */
   cache: string;
   limits: PoolLimits;
 }
 
 export interface ProcessEvents {
-  onMessages(messages: JsonValue[]): void;
-  /** A whole line that it wrote past the console, or a piece of one that is too long. */
-  onRawLine(stream: "stdout" | "stderr", line: string): void;
-  /** It sent what no child sends. */
-  onViolation(reason: string): void;
+  /** @throws what is then given to `onViolation` */
+  onFrame(frame: Frame): void;
+  /** A line that it wrote past the console. */
+  onRawLine(level: "info" | "warn", line: string): void;
+  /** It sent what no child sends. Called once. */
+  onViolation(error: Error): void;
   /** It has ended, and everything that it sent before has been given out. */
   onEnd(code: number | null, signal: string | null): void;
 }
@@ -36,22 +41,27 @@ const childFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "child")
 const extension = extname(fileURLToPath(import.meta.url));
 
 /** Files of ours that a child loads, besides its package. */
-async function ownFiles(): Promise<string[]> {
-  return Promise.all(
-    [childFolder, join(childFolder, "..", "..", `runtime${extension}`)].map((path) => realpath(path)),
-  );
-}
+const ownFiles = [childFolder, join(childFolder, "..", "..", `runtime${extension}`)];
 
 /** How long the rest of its messages is waited for after a child's end. */
 const drainMs = 1000;
 
+/** How long a child may live on after it closed its channel, before that is a violation: it may be about to end. */
+const closedMs = 500;
+
+/** Under which a child's work comes after everybody else's: of 19, the lowest. */
+const lowPriority = 10;
+
 /** @throws Error when the operating system cannot start it */
-export async function startProcess(options: ProcessOptions, events: ProcessEvents): Promise<RunningProcess> {
+export async function startProcess(options: ProcessOptions, events: ProcessEvents): Promise<ChildConnection> {
   await mkdir(options.scratch, { recursive: true });
   const scratch = await realpath(options.scratch);
-  const directory = await realpath(options.directory);
-  const { command, args, env } = childCommand(join(childFolder, `main${extension}`), {
-    read: [directory, ...options.provided, ...(await ownFiles())],
+  const { command, args, env } = childCommand(await realpath(join(childFolder, `main${extension}`)), {
+    read: [
+      options.directory,
+      ...options.provided,
+      ...(await Promise.all(ownFiles.map((path) => realpath(path)))),
+    ],
     scratch,
     heapBytes: options.limits.memoryBytes,
     cache: options.cache,
@@ -67,121 +77,111 @@ export async function startProcess(options: ProcessOptions, events: ProcessEvent
     child.once("spawn", resolve);
     child.once("error", reject);
   });
-  return new RunningProcess(child, scratch, options.limits, events);
+  child.on("error", () => {});
+  // When the machine runs out of memory, Linux is to end children before their server.
+  void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
+  return new ChildConnection(child, scratch, options.limits, events);
 }
 
-export class RunningProcess {
+export class ChildConnection {
   readonly pid: number;
   readonly #child: ChildProcess;
-  readonly #writer: FrameWriter;
   readonly #channel: Duplex;
-  #scheduled = false;
-  #ended = false;
+  readonly #writer: FrameWriter;
+  readonly #events: ProcessEvents;
+  #flushScheduled = false;
+  #exited = false;
+  #broken = false;
 
   constructor(child: ChildProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
     this.#child = child;
     this.pid = child.pid ?? 0;
+    this.#events = events;
     this.#channel = child.stdio[channelFd] as Duplex;
     this.#writer = new FrameWriter((frame) => this.#channel.write(frame));
-    const channelClosed = this.#read(this.#channel, limits, events);
-    const streamsClosed = [child.stdout, child.stderr].map((stream, i) =>
-      stream === null
-        ? undefined
-        : readLines(stream, limits.logLineBytes, (line) =>
-            events.onRawLine(i === 0 ? "stdout" : "stderr", line),
-          ),
-    );
+    const drained = Promise.all([this.#readFrames(limits), this.#readLines("info"), this.#readLines("warn")]);
     // Nothing is written to it: its end tells the child's watchdog that this process is gone.
     child.stdin?.on("error", () => {});
     child.once("exit", (code, signal) => {
-      this.#ended = true;
+      this.#exited = true;
       this.#killGroup();
-      const timer = setTimeout(finish, drainMs);
-      void Promise.all([channelClosed, ...streamsClosed]).then(finish);
-      let finished = false;
-      const channel = this.#channel;
-      function finish(): void {
-        if (finished) return;
-        finished = true;
-        clearTimeout(timer);
-        for (const stream of [channel, child.stdin, child.stdout, child.stderr]) stream?.destroy();
-        void rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
-        events.onEnd(code, signal);
-      }
+      void this.#finish(drained, scratch).then(() => events.onEnd(code, signal));
     });
   }
 
   send(message: ToChild): void {
-    if (this.#ended) return;
+    if (this.#exited) return;
     this.#writer.add(JSON.stringify(message));
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
     // Everything that this turn gives to the child leaves as one frame.
     process.nextTick(() => {
-      this.#scheduled = false;
-      if (!this.#ended) this.#writer.flush();
+      this.#flushScheduled = false;
+      if (!this.#exited) this.#writer.flush();
     });
+  }
+
+  /** Lets everybody else's work go before its own, for the rest of its life. */
+  lowerPriority(): void {
+    try {
+      setPriority(this.pid, lowPriority);
+    } catch {
+      // It is ending, or the platform does not let us.
+    }
   }
 
   /** Ends it at once, with its group. `onEnd` follows. */
   kill(): void {
-    if (!this.#ended) this.#killGroup();
+    if (!this.#exited) this.#killGroup();
   }
 
   #killGroup(): void {
-    if (this.pid <= 0) return;
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
       // No group is left, or the platform has none.
-      if (!this.#ended) this.#child.kill("SIGKILL");
+      if (!this.#exited) this.#child.kill("SIGKILL");
     }
   }
 
-  #read(channel: Duplex, limits: PoolLimits, events: ProcessEvents): Promise<void> {
-    // A string in a string: each quote of the output gets an escape.
-    const reader = new FrameReader(2 * limits.outputBytes + 2 * frameSlackBytes);
-    let broken = false;
-    channel.on("data", (chunk: Buffer) => {
-      if (broken) return;
+  async #finish(drained: Promise<unknown>, scratch: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, drainMs);
+    await Promise.race([drained, promise]);
+    clearTimeout(timer);
+    const { stdin, stdout, stderr } = this.#child;
+    for (const stream of [this.#channel, stdin, stdout, stderr]) stream?.destroy();
+    await rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+  }
+
+  async #readFrames(limits: PoolLimits): Promise<void> {
+    const reader = new FrameReader(maxFrameBytes(limits));
+    await readPaced(this.#channel, (chunk) => {
+      if (this.#broken) return;
       try {
-        for (const body of reader.push(chunk)) events.onMessages(parseFrame(body));
+        for (const frame of reader.push(chunk)) this.#events.onFrame(frame);
       } catch (error) {
-        broken = true;
-        events.onViolation(
-          error instanceof ProtocolError ? error.message : "it sent a frame over the size limit",
-        );
+        this.#violation(error as Error);
       }
     });
-    return new Promise((resolve) => {
-      channel.once("error", () => resolve());
-      channel.once("close", () => resolve());
-      channel.once("end", () => {
-        resolve();
-        if (!this.#ended && !broken) events.onViolation("it closed its channel to the server");
-      });
-    });
+    setTimeout(() => {
+      if (!this.#exited) this.#violation(new ProtocolError("it closed its channel"));
+    }, closedMs).unref();
   }
-}
 
-/** Cuts a stream into lines of at most `maxBytes`; resolves when it has ended. */
-function readLines(stream: Readable, maxBytes: number, onLine: (line: string) => void): Promise<void> {
-  let rest = "";
-  stream.setEncoding("utf8");
-  stream.on("data", (text: string) => {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) onLine(line);
-    if (rest.length > maxBytes) {
-      onLine(rest);
-      rest = "";
-    }
-  });
-  return new Promise((resolve) => {
-    stream.once("error", () => resolve());
-    stream.once("close", () => {
-      if (rest !== "") onLine(rest);
-      resolve();
-    });
-  });
+  #violation(error: Error): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#events.onViolation(error);
+  }
+
+  async #readLines(level: "info" | "warn"): Promise<void> {
+    const stream = level === "info" ? this.#child.stdout : this.#child.stderr;
+    if (stream === null) return;
+    const lines = new LineBuffer((_, line) => this.#events.onRawLine(level, line));
+    const decoder = new StringDecoder("utf8");
+    await readPaced(stream, (chunk) => lines.add(level, decoder.write(chunk)));
+    lines.add(level, decoder.end());
+    lines.flush();
+  }
 }

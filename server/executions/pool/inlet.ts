@@ -1,0 +1,50 @@
+/** Reads what a child sends, without letting one that floods take more than its share of this process. */
+import type { Readable } from "node:stream";
+
+/** After so many bytes in one turn of the event loop, others get theirs. */
+const bytesPerTurn = 256 * 1024;
+
+/** What a child may send for long, and at once: outputs of 4 MiB four times a second, for example. */
+const bytesPerSecond = 16 * 2 ** 20;
+const burstBytes = 32 * 2 ** 20;
+
+/**
+ * A reader that stops reading where a child sends too much. The pipe then fills, and the child has to wait.
+ *
+ * @returns a promise that resolves when the stream has ended or is broken
+ */
+export function readPaced(stream: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
+  let turnBytes = 0;
+  let credit = burstBytes;
+  let creditedAtMs = performance.now();
+  let turnPending = false;
+
+  function endTurn(): void {
+    const nowMs = performance.now();
+    credit = Math.min(burstBytes, credit + ((nowMs - creditedAtMs) / 1000) * bytesPerSecond);
+    creditedAtMs = nowMs;
+    if (credit <= 0) {
+      setTimeout(endTurn, 1 - (credit / bytesPerSecond) * 1000);
+      return;
+    }
+    turnPending = false;
+    turnBytes = 0;
+    if (stream.isPaused()) stream.resume();
+  }
+
+  stream.on("data", (chunk: Buffer) => {
+    turnBytes += chunk.length;
+    credit -= chunk.length;
+    if (turnBytes >= bytesPerTurn || credit <= 0) stream.pause();
+    if (!turnPending) {
+      turnPending = true;
+      setImmediate(endTurn);
+    }
+    onChunk(chunk);
+  });
+  return new Promise((resolve) => {
+    stream.on("error", () => resolve());
+    stream.once("close", () => resolve());
+    stream.once("end", () => resolve());
+  });
+}

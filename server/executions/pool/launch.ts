@@ -1,0 +1,20 @@
+/** Everything that a child needs before it can start. */
+import { randomUUID } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Child } from "./child.ts";
+import type { PackageLocation, PoolOptions } from "./contract.ts";
+import { provideModules } from "./modules.ts";
+
+/** @throws Error when the package cannot be prepared or the process ends before it is ready */
+export async function launch(child: Child, location: PackageLocation, options: PoolOptions): Promise<void> {
+  const { scratchRoot, limits } = options;
+  const provided = await provideModules(location.directory);
+  await child.start({
+    directory: await realpath(location.directory),
+    provided,
+    scratch: join(scratchRoot, randomUUID()),
+    cache: join(scratchRoot, "cache"),
+    limits,
+  });
+}

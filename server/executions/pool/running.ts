@@ -1,0 +1,80 @@
+/** A job that a child was given. */
+import { maxPendingRuns } from "../child/protocol.ts";
+import type { Job, Outcome } from "./contract.ts";
+import { timedOut } from "./outcomes.ts";
+import { ProtocolError } from "./validate.ts";
+
+/** The longest time that a timer can wait for; a longer one would end at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+export type AbortReason = "timeout" | "cancel";
+
+/**
+ * States: *going*; *aborted*, its signal was aborted by timeout or cancel, which decides its outcome whatever its code
+ * still does; *settled*.
+ */
+export class RunningJob {
+  readonly job: Job;
+  /** Answers whoever waits for what it asked for with `ctx.run`. */
+  readonly runs: AbortController = new AbortController();
+  readonly #resolve: (outcome: Outcome | Promise<Outcome>) => void;
+  readonly #pendingRuns = new Set<number>();
+  #timer: ReturnType<typeof setTimeout>;
+  #aborted: AbortReason | null = null;
+  #runCount = 0;
+  #logLines = 0;
+
+  constructor(job: Job, resolve: (outcome: Outcome | Promise<Outcome>) => void, onTimeout: () => void) {
+    this.job = job;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(onTimeout, Math.min(job.timeoutMs, maxTimerMs));
+  }
+
+  get aborted(): boolean {
+    return this.#aborted !== null;
+  }
+
+  /** Whether it waits for another execution and thus holds no slot. */
+  get waiting(): boolean {
+    return this.#pendingRuns.size > 0;
+  }
+
+  abort(reason: AbortReason, message: string, graceMs: number, onGraceOver: () => void): void {
+    this.#aborted = reason;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(onGraceOver, graceMs);
+    this.runs.abort(new Error(message));
+  }
+
+  /** @throws ProtocolError when its code's calls do not come in order, or are more at once than a child lets through */
+  startRun(index: number): void {
+    if (index !== this.#runCount) throw new ProtocolError("it called ctx.run out of order");
+    this.#runCount += 1;
+    this.#pendingRuns.add(index);
+    if (this.#pendingRuns.size > maxPendingRuns)
+      throw new ProtocolError("it called ctx.run too often at once");
+  }
+
+  endRun(index: number): void {
+    this.#pendingRuns.delete(index);
+  }
+
+  /** @throws ProtocolError when there are more lines than a child lets through: the limit and a note that it was reached */
+  countLogLine(limit: number): void {
+    if (++this.#logLines > limit + 1)
+      throw new ProtocolError("it sent more log lines than an execution may write");
+  }
+
+  /** What an abort has decided; null while nothing has. */
+  get decided(): Outcome | null {
+    if (this.#aborted === null) return null;
+    return this.#aborted === "cancel" ? { type: "cancelled" } : timedOut(this.job);
+  }
+
+  settle(outcome: Outcome | Promise<Outcome>): void {
+    clearTimeout(this.#timer);
+    this.#pendingRuns.clear();
+    this.runs.abort(new Error("The execution that asked has ended"));
+    this.#resolve(this.decided ?? outcome);
+  }
+}

@@ -1,0 +1,106 @@
+/** Watches a child from outside: its memory, and whether its event loop goes round. */
+import { residentBytes } from "./memory.ts";
+
+export interface WatchEvents {
+  ping(): void;
+  /** It takes more memory than it may. */
+  onMemory(): void;
+  /** Its event loop has stood still for too long. Called again while it does. */
+  onBlocked(): void;
+}
+
+/** How often a child with jobs is looked at. It may overshoot its memory limit by what it can take in this time. */
+const busyEveryMs = 100;
+/** Where it takes a process of `ps` to look. */
+const busyEveryWithoutProcfsMs = 1000;
+const idleEveryMs = 1000;
+
+/** What a runtime takes beside the heap of users' code while it works. */
+const runtimeSlackBytes = 64 * 2 ** 20;
+
+/** Over this share of its memory, a child is replaced when the chance comes. */
+const wornShare = 0.75;
+
+/** A child that has not answered for so long gets no further jobs until it does. */
+const sluggishMs = 100;
+
+/** States: *idle* and *busy*, looked at more often; each with a ping *open* or not. */
+export class ChildWatch {
+  readonly #pid: number;
+  readonly #memoryBytes: number;
+  readonly #blockedMs: number;
+  readonly #events: WatchEvents;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #busy = false;
+  #pingedAtMs: number | null = null;
+  #baselineBytes: number | null = null;
+  #worn = false;
+
+  constructor(pid: number, memoryBytes: number, blockedMs: number, events: WatchEvents) {
+    this.#pid = pid;
+    this.#memoryBytes = memoryBytes;
+    this.#blockedMs = blockedMs;
+    this.#events = events;
+    void this.#lookAtMemory();
+    this.#setTimer();
+  }
+
+  /** It takes so much memory that it should be replaced. */
+  get worn(): boolean {
+    return this.#worn;
+  }
+
+  get sluggish(): boolean {
+    return this.#pingedAtMs !== null && performance.now() - this.#pingedAtMs > sluggishMs;
+  }
+
+  set busy(busy: boolean) {
+    if (busy === this.#busy) return;
+    this.#busy = busy;
+    this.#setTimer();
+  }
+
+  /** It has sent something. Returns whether it had been sluggish. */
+  heard(): boolean {
+    const { sluggish } = this;
+    this.#pingedAtMs = null;
+    return sluggish;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #setTimer(): void {
+    clearInterval(this.#timer);
+    const busyMs = process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs;
+    const everyMs = this.#busy ? busyMs : idleEveryMs;
+    this.#timer = setInterval(() => this.#look(), Math.min(everyMs, this.#blockedMs / 2));
+  }
+
+  #look(): void {
+    void this.#lookAtMemory();
+    const nowMs = performance.now();
+    if (this.#pingedAtMs === null) {
+      this.#pingedAtMs = nowMs;
+      this.#events.ping();
+    } else if (nowMs - this.#pingedAtMs > this.#blockedMs) {
+      // This process may have stood still itself: what the child has answered meanwhile is read first.
+      setImmediate(() =>
+        setImmediate(() => {
+          if (this.#pingedAtMs !== null) this.#events.onBlocked();
+        }),
+      );
+    }
+  }
+
+  async #lookAtMemory(): Promise<void> {
+    const bytes = await residentBytes(this.#pid);
+    if (bytes === null) return;
+    // The first look comes before users' code is loaded.
+    this.#baselineBytes ??= bytes;
+    const used = bytes - this.#baselineBytes;
+    this.#worn = used > this.#memoryBytes * wornShare;
+    if (used > this.#memoryBytes + runtimeSlackBytes) this.#events.onMemory();
+  }
+}
