@@ -1,18 +1,15 @@
-import { UsageError } from "./errors.ts";
+import { Silent, UsageError } from "./errors.ts";
 import { onInterruptDo } from "./interrupt.ts";
 import { say } from "./say.ts";
 
 /**
- * Asks a yes-or-no question; the answer is no unless a person says yes. `--force` skips the question.
+ * Asks a yes-or-no question; the answer is no unless a person says yes. `--force` skips the question. After a no the
+ * command ends with 1, so that what follows it in a script does not go on as if it had been done.
  *
- * @returns false when the answer is no
  * @throws UsageError where nobody can be asked: without a terminal, or for a program that wants JSON
  */
-export async function confirm(
-  question: string,
-  options: { force: boolean; json: boolean },
-): Promise<boolean> {
-  if (options.force) return true;
+export async function confirm(question: string, options: { force: boolean; json: boolean }): Promise<void> {
+  if (options.force) return;
   if (options.json || !canAsk()) {
     const why = options.json ? "--json asks nothing" : "there is no terminal to ask on";
     throw new UsageError(
@@ -26,8 +23,9 @@ export async function confirm(
     consola.prompt(question, { type: "confirm", initial: false, cancel: "symbol" }),
   );
   if (typeof answer === "symbol") process.exit(130);
-  if (answer !== true) say.line("Nothing was changed.");
-  return answer === true;
+  if (answer === true) return;
+  say.line("Nothing was changed.");
+  throw new Silent(1);
 }
 
 function canAsk(): boolean {

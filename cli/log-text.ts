@@ -9,7 +9,9 @@ export function logText(line: LogLine, style: Style, options: { full: boolean })
   const millis = date === null ? "" : `.${String(date.getMilliseconds()).padStart(3, "0")}`;
   const time = date === null ? "" : localTime(date) + millis;
   const origin = options.full
-    ? [line.source, line.name, line.executionId || line.deploymentId].filter((part) => part !== "").join(" ")
+    ? [line.environment, line.source, line.name, line.executionId || line.deploymentId]
+        .filter((part) => part !== "")
+        .join(" ")
     : line.name || line.source;
   const head = `${style.dim(options.full ? time : time.slice(11))}  ${levelMark(line.level, style)}${style.cyan(origin)}  `;
   const width = (options.full ? time.length : time.length - 11) + levelWidth(line.level) + origin.length + 4;

@@ -53,15 +53,19 @@ export function bytes(size: number): string {
   return `${value.toFixed(1)} ${units[unit]}`;
 }
 
-/** A length of time: `12 ms`, `3.4 s`, `2 min 5 s`, `3 h 2 min`. */
+/** A length of time: `12 ms`, `3.4 s`, `2 min 5 s`, `3 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 3600) return twoUnits(seconds, 60, "min", "s");
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `${Math.floor(minutes / 1440)} days`;
+  return minutes < 2880 ? twoUnits(minutes, 60, "h", "min") : `${Math.floor(minutes / 1440)} days`;
+}
+
+function twoUnits(value: number, size: number, large: string, small: string): string {
+  const rest = value % size;
+  return `${Math.floor(value / size)} ${large}${rest === 0 ? "" : ` ${rest} ${small}`}`;
 }
 
 /** How far a time is from now, in its largest unit: `5 s ago`, `in 3 h`. */

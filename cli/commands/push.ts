@@ -8,7 +8,6 @@ import { activeDeployment } from "../plan/active.ts";
 import { isEmpty, nothing, planChanges } from "../plan/plan.ts";
 import { sideOfDeployment, sideOfProject } from "../plan/sides.ts";
 import { planText } from "../plan/text.ts";
-import { unsignedHint } from "../push/hints.ts";
 import { prepare } from "../push/prepare.ts";
 import { say } from "../say.ts";
 import { out } from "../style.ts";
@@ -89,11 +88,9 @@ const push: Command = command({
       say.line(`${what} → ${environment} at ${connection.baseUrl}${from}`);
       say.line(isEmpty(plan) ? "  nothing differs" : planText(plan, values));
       say.line(`  ${out.dim(`package: ${count(packed.fileCount, "file")}, ${bytes(packed.sizeBytes)}`)}\n`);
-      const hint = unsignedHint(definition);
-      if (hint !== "") say.hint(hint);
     }
     if (values["dry-run"]) return say.line("Nothing was deployed.");
-    if (!(await confirm(`Deploy to ${environment}?`, values))) return;
+    await confirm(`Deploy to ${environment}?`, values);
 
     const { uploadPackage } = await import("../push/upload.ts");
     const uploadStartedAt = performance.now();
@@ -116,10 +113,11 @@ const push: Command = command({
     say.done(`Deployed ${what} to ${environment} in ${duration(performance.now() - startedAt)}.`);
     print(deployedText(deployment));
     const [first] = [...definition.agents, ...definition.workflows];
+    const elsewhere = environment === "production" ? "" : ` --environment ${environment}`;
     const next = [
-      ...(first === undefined ? [] : [`svc run ${first.name}`]),
-      ...(deployment.webhooks.length === 0 ? [] : ["svc webhook list --verbose"]),
-      "svc logs --follow",
+      ...(first === undefined ? [] : [`svc run ${first.name}${elsewhere}`]),
+      ...(deployment.webhooks.length === 0 ? [] : [`svc webhook list --verbose${elsewhere}`]),
+      `svc logs --follow${elsewhere}`,
     ];
     say.line(`\nNext:\n${indent(next.join("\n"))}`);
   },

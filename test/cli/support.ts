@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "node_modules/.bin");
@@ -38,6 +40,86 @@ export interface Options {
   onOutput?: (all: Result, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
+/** A running `svc serve`. */
+export interface Service {
+  url: string;
+  key: string;
+  dataDir: string;
+  /** What the CLI needs to speak to it. */
+  env: { SVC_API_KEY: string; SVC_BASE_URL: string };
+  /** Runs a command against it, on the same runtime. A string is cut at its spaces. */
+  run(line: string | readonly string[], options?: Options): Promise<Result>;
+  /** Runs a command with `--json`, which must succeed in silence, and returns what it printed. */
+  json<T>(line: string, options?: Options): Promise<T>;
+  /** Ends it and starts it anew on the same port and data. */
+  restart(): Promise<void>;
+  /** Ends it as an operator would. @returns the exit code */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `svc serve` on a free port with a data folder of its own. To be stopped by whoever started it. */
+export async function startService(runtime: Runtime): Promise<Service> {
+  const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-data-"));
+  const key = `svc_test_${randomBytes(16).toString("hex")}`;
+  let { child, url } = await serve(runtime, dataDir, key, "0");
+  const stop = async (): Promise<number | null> => {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    return child.exitCode;
+  };
+  const env = { SVC_API_KEY: key, SVC_BASE_URL: url };
+  const run: Service["run"] = (line, options = {}) =>
+    svc(runtime, typeof line === "string" ? line.split(" ") : line, {
+      ...options,
+      env: { ...env, ...options.env },
+    });
+  return {
+    url,
+    key,
+    dataDir,
+    env,
+    run,
+    async json(line, options) {
+      const { code, stdout, stderr } = await run(`${line} --json`, options);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      return JSON.parse(stdout);
+    },
+    async restart() {
+      await stop();
+      ({ child, url } = await serve(runtime, dataDir, key, new URL(url).port));
+    },
+    async stop() {
+      const code = await stop();
+      await rm(dataDir, { recursive: true, force: true });
+      return code;
+    },
+  };
+}
+
+async function serve(
+  runtime: Runtime,
+  dataDir: string,
+  key: string,
+  port: string,
+): Promise<{ child: ChildProcess; url: string }> {
+  const [program, ...before] = starts[runtime];
+  const child = spawn(program, [...before, launcher, "serve", "--port", port, "--data", dataDir], {
+    cwd: tmpdir(),
+    env: { ...bareEnvironment(), SVC_API_KEY: key },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    const url = /Listening on (http:\/\/\S+)/.exec(output)?.[1];
+    if (url !== undefined) {
+      child.stdout.resume();
+      return { child, url };
+    }
+  }
+  throw new Error(`The service ended before it listened: ${output}`);
+}
+
 /** Runs `svc` as a process of its own, as a user would, and returns what it printed. */
 export function svc(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
   const [program, ...before] = starts[runtime];
@@ -68,6 +150,34 @@ export async function temporaryFolder(): Promise<string> {
     if (task.result?.state !== "fail") await rm(folder, { recursive: true, force: true });
   });
   return folder;
+}
+
+/** Writes files, with the folders that they need. */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** A folder with a project that has one agent of the project's name, with one webhook. */
+export async function projectFolder(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { "svc-project.yaml": projectFile(name), ...files });
+  return folder;
+}
+
+/** The project file of {@link projectFolder}. */
+export function projectFile(name: string, more = ""): string {
+  return `name: ${name}
+version: "1.0"
+agents:
+  - name: ${name}
+    webhooks:
+      - slug: hook
+        field_mapping:
+          order.items[0].sku: sku
+${more}`;
 }
 
 function bareEnvironment(): Record<string, string> {

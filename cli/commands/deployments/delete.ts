@@ -29,7 +29,7 @@ const remove: Command = command({
       ].join(", ");
       say.warning(`It is active. With it stop ${stops}; nothing takes their place.`);
     }
-    if (!(await confirm(`Delete ${what}?`, values))) return;
+    await confirm(`Delete ${what}?`, values);
     // Whoever confirmed was told that it is active; one that became active since then is not deleted.
     const deleted = await deployments.deleteDeployment({
       deploymentId,

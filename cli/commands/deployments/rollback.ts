@@ -37,7 +37,7 @@ const rollback: Command = command({
       );
       say.line(`${planText(plan, values) || "  nothing differs"}\n`);
     }
-    if (!(await confirm(`Roll ${wanted.environment} back?`, values))) return;
+    await confirm(`Roll ${wanted.environment} back?`, values);
     const deployment = await deployments.rollbackDeployment({ deploymentId });
     if (values.json) {
       const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");

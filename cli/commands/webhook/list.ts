@@ -3,8 +3,8 @@ import { environment, json, verbose } from "../../arguments.ts";
 import { type Command, command } from "../../command.ts";
 import { openConnection } from "../../connection.ts";
 import { mappingLines } from "../../deployment-text.ts";
+import { CliError } from "../../errors.ts";
 import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
 import { out } from "../../style.ts";
 import { cleanLine } from "../../text.ts";
 
@@ -32,16 +32,18 @@ const list: Command = command({
       apiKeyOnly: values["api-key-only"],
       environment: values.environment ?? "",
     });
+    const isEmpty = answer.agents.length + answer.workflows.length === 0;
     if (values.json) {
       const { ListWebhooksResponseSchema } = await import("../../../proto/svc/v1/webhook_pb.ts");
-      return printJson(ListWebhooksResponseSchema, answer);
+      await printJson(ListWebhooksResponseSchema, answer);
+    } else print(`Organization: ${cleanLine(answer.organization?.name ?? "")}`);
+    if (isEmpty) {
+      throw new CliError(
+        `No webhook URLs found${values["api-key-only"] ? " for this API key" : ""}.`,
+        "Add `webhooks` to an agent or a workflow in svc-project.yaml, then deploy with `svc push`.",
+      );
     }
-    print(`Organization: ${cleanLine(answer.organization?.name ?? "")}`);
-    if (answer.agents.length + answer.workflows.length === 0) {
-      const whose = values["api-key-only"] ? " for this API key" : "";
-      say.line(`No webhook URLs found${whose}.`);
-      return say.hint("Add `webhooks` to an agent or a workflow in svc-project.yaml, then run `svc push`.");
-    }
+    if (values.json) return;
     printTargets("Agent webhooks", answer.agents, values.verbose);
     printTargets("Workflow webhooks", answer.workflows, values.verbose);
   },
