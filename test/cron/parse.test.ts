@@ -2,7 +2,7 @@ import { createTask, validate } from "node-cron";
 import { describe, expect, test } from "vitest";
 import { nextRuns, parseCron } from "../../project/cron.ts";
 import { between, pick, randomExpression, seed, seeded } from "./random.ts";
-import { matches } from "./vixie.ts";
+import { matches, wallOf } from "./vixie.ts";
 
 describe("what is allowed", () => {
   test.each([
@@ -209,7 +209,7 @@ describe(`random expressions (CRON_SEED=${seed})`, () => {
         const cron = parseCron(broken);
         const [run] = nextRuns(cron, "UTC", new Date("2026-01-01T00:00:00Z"), 1);
         expect(
-          run !== undefined && matches(cron.expression.split(" "), wallInUtc(run)),
+          run !== undefined && matches(cron.expression.split(" "), wallOf(run.getTime() / 60_000)),
           JSON.stringify(broken),
         ).toBe(true);
       } catch (error) {
@@ -264,22 +264,11 @@ describe("where node-cron differs from POSIX and Vixie's cron", () => {
 });
 
 /** Each day of the 400 years after which the calendar begins again, once for each month, day and weekday. */
-function everyDate(): ReturnType<typeof wallInUtc>[] {
-  const dates = new Map<string, ReturnType<typeof wallInUtc>>();
+function everyDate(): ReturnType<typeof wallOf>[] {
+  const dates = new Map<string, ReturnType<typeof wallOf>>();
   for (let day = 0; day < 146_097; day++) {
-    const date = wallInUtc(new Date(day * 86_400_000));
+    const date = wallOf(day * 1440);
     dates.set(`${date.month}-${date.day}-${date.weekday}`, date);
   }
   return [...dates.values()];
-}
-
-function wallInUtc(date: Date): Parameters<typeof matches>[1] {
-  return {
-    minute: date.getUTCMinutes(),
-    hour: date.getUTCHours(),
-    day: date.getUTCDate(),
-    month: date.getUTCMonth() + 1,
-    weekday: date.getUTCDay(),
-    count: date.getTime() / 60_000,
-  };
 }

@@ -1,4 +1,5 @@
 /** Random cron expressions and instants from a seed, the same on every runtime. */
+import { type Cron, parseCron } from "../../project/cron.ts";
 
 /** Numbers from 0 to 1 without 1, by the generator "mulberry32". */
 export type Random = () => number;
@@ -41,6 +42,19 @@ export function randomExpression(random: Random): string {
     field(random, 1, 12, monthNames, 0.6),
     field(random, 0, 7, weekdayNames, 0.5),
   ].join(" ");
+}
+
+/** The next one whose date comes. */
+export function randomCron(random: Random): Cron {
+  for (;;) {
+    try {
+      return parseCron(randomExpression(random));
+    } catch (error) {
+      if (!String(error).includes("never comes")) {
+        throw error;
+      }
+    }
+  }
 }
 
 function field(random: Random, low: number, high: number, names: string[], stars: number): string {

@@ -4,7 +4,8 @@
  * catches up with a clock that jumps, as cron(8) describes it.
  */
 
-interface Wall {
+/** A local time. */
+export interface Wall {
   minute: number;
   hour: number;
   day: number;
@@ -76,7 +77,8 @@ function toNumber(text: string): number {
   return index < 0 ? Number(text) : index > 7 ? index - 7 : index;
 }
 
-function wallOf(count: number): Wall {
+/** The local time of so many minutes since 1970 on the wall clock. */
+export function wallOf(count: number): Wall {
   const date = new Date(count * minuteMs);
   return {
     minute: date.getUTCMinutes(),
