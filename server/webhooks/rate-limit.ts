@@ -3,6 +3,10 @@
  *
  * Glossary: a *bucket* holds at most `burst` tokens, gains `requestsPerSecond` of them each second and is full when it is
  * first seen; a *claim* asks one bucket for one token. A full bucket is the same as none, so it is forgotten.
+ *
+ * A webhook makes two claims. Before its signature is verified, a coarse one by where it comes from (`sourceKey`), which
+ * bounds what strangers can have verified: by source, because a bucket of the webhook's own would let whoever knows its
+ * URL starve its sender. After it, one of the webhook's and the organization's buckets together.
  */
 
 export interface RateLimit {
@@ -74,7 +78,7 @@ export class RateLimiter {
    * @param nowMs - of a clock that never goes back, such as `performance.now()`
    */
   take(key: string, limit: RateLimit, nowMs: number): RateState {
-    const bucket = this.#refill(key, limit, nowMs);
+    const bucket = this.#bucket(key, limit, nowMs);
     const allowed = holdsToken(bucket);
     if (allowed) charge(bucket, limit);
     return stateOf(bucket, limit, allowed);
@@ -86,7 +90,7 @@ export class RateLimiter {
    * @returns a state for each claim, in their order; `allowed` says which buckets refused
    */
   takeAll(claims: readonly RateClaim[], nowMs: number): RateState[] {
-    const held = claims.map(({ key, limit }) => ({ limit, bucket: this.#refill(key, limit, nowMs) }));
+    const held = claims.map(({ key, limit }) => ({ limit, bucket: this.#bucket(key, limit, nowMs) }));
     const all = held.every(({ bucket }) => holdsToken(bucket));
     return held.map(({ limit, bucket }) => {
       const allowed = all || holdsToken(bucket);
@@ -95,19 +99,20 @@ export class RateLimiter {
     });
   }
 
-  #refill(key: string, limit: RateLimit, nowMs: number): Bucket {
+  /** What a claim would find, without taking anything: for answers that come before the claim. */
+  peek(key: string, limit: RateLimit, nowMs: number): RateState {
+    const known = this.#buckets.get(key);
+    const bucket = known === undefined ? newBucket(key, limit, nowMs) : refill(known, limit, nowMs);
+    return stateOf(bucket, limit, holdsToken(bucket));
+  }
+
+  #bucket(key: string, limit: RateLimit, nowMs: number): Bucket {
     this.#forgetFull(nowMs);
-    let bucket = this.#buckets.get(key);
-    if (bucket === undefined) {
-      if (this.#buckets.size >= this.#maxKeys) this.#evict();
-      bucket = { key, tokens: limit.burst, atMs: nowMs, fullAtMs: nowMs };
-      this.#buckets.set(key, bucket);
-      return bucket;
-    }
-    const gained = (Math.max(0, nowMs - bucket.atMs) * limit.requestsPerSecond) / 1000;
-    bucket.tokens = Math.min(limit.burst, bucket.tokens + gained);
-    bucket.atMs = Math.max(nowMs, bucket.atMs);
-    bucket.fullAtMs = fullAt(bucket, limit);
+    const known = this.#buckets.get(key);
+    if (known !== undefined) return refill(known, limit, nowMs);
+    if (this.#buckets.size >= this.#maxKeys) this.#evict();
+    const bucket = newBucket(key, limit, nowMs);
+    this.#buckets.set(key, bucket);
     return bucket;
   }
 
@@ -136,6 +141,24 @@ export class RateLimiter {
     this.#sweep = this.#buckets.values();
     return this.#sweep.next().value;
   }
+}
+
+/**
+ * The key of a source: the address, IPv4 in its usual form, IPv6 cut to its /64 network, of which one sender has all.
+ *
+ * @param address - as `socket.remoteAddress` gives it; undefined once the connection is gone
+ */
+export function sourceKey(address: string | undefined): string {
+  if (address === undefined) return "none";
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("%", 1)[0]?.split("::") ?? [];
+  const before = head === "" ? [] : head.split(":");
+  const after = tail ? tail.split(":") : [];
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0");
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
 /** A state and the name of its policy, for example `webhook`: visible ASCII without quotes and backslashes. */
@@ -171,6 +194,18 @@ function policyItem({ policy, state: { limit } }: PolicyState): string {
   return `"${policy}";q=${Math.floor(limit.burst)};w=${windowSeconds}`;
 }
 
+function newBucket(key: string, limit: RateLimit, nowMs: number): Bucket {
+  return { key, tokens: limit.burst, atMs: nowMs, fullAtMs: nowMs };
+}
+
+function refill(bucket: Bucket, limit: RateLimit, nowMs: number): Bucket {
+  const gained = (Math.max(0, nowMs - bucket.atMs) * limit.requestsPerSecond) / 1000;
+  bucket.tokens = Math.min(limit.burst, bucket.tokens + gained);
+  bucket.atMs = Math.max(nowMs, bucket.atMs);
+  bucket.fullAtMs = fullAt(bucket, limit);
+  return bucket;
+}
+
 function holdsToken(bucket: Bucket): boolean {
   return bucket.tokens + epsilon >= 1;
 }
@@ -188,7 +223,7 @@ function stateOf(bucket: Bucket, limit: RateLimit, allowed: boolean): RateState 
   const { tokens } = bucket;
   const remaining = Math.floor(tokens + epsilon);
   const goal = remaining === 0 ? 1 : limit.burst;
-  const resetSeconds = Math.ceil((goal - tokens) / limit.requestsPerSecond - epsilon);
+  const resetSeconds = Math.max(0, Math.ceil((goal - tokens) / limit.requestsPerSecond - epsilon));
   return {
     limit,
     allowed,

@@ -1,6 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type RateLimit, RateLimiter, rateLimitHeaders } from "../../server/webhooks/rate-limit.ts";
+import {
+  type RateLimit,
+  RateLimiter,
+  rateLimitHeaders,
+  sourceKey,
+} from "../../server/webhooks/rate-limit.ts";
 
 /** The same bucket in whole thousandths of a token, where nothing is rounded. */
 class ExactBucket {
@@ -44,7 +49,11 @@ describe("a bucket", () => {
         let nowMs = startMs;
         for (const gap of gaps) {
           nowMs += gap;
-          expect(limiter.take("k", limit, nowMs)).toEqual({ limit, ...exact.take(nowMs) });
+          const before = limiter.peek("k", limit, nowMs);
+          const after = limiter.take("k", limit, nowMs);
+          expect(after).toEqual({ limit, ...exact.take(nowMs) });
+          expect(before.allowed).toBe(after.allowed);
+          expect(before.remaining).toBe(after.remaining + (after.allowed ? 1 : 0));
         }
       }),
       { numRuns: 300 },
@@ -77,6 +86,19 @@ describe("a bucket", () => {
     expect(limiter.take("k", limit, 1000).remaining).toBe(0);
     expect(limiter.take("k", limit, 5500).allowed).toBe(false);
     expect(limiter.take("k", limit, 6000).allowed).toBe(true);
+  });
+
+  test("asking what there is keeps no bucket", () => {
+    const limiter = new RateLimiter();
+    const limit = { requestsPerSecond: 1, burst: 2 };
+    expect(limiter.peek("k", limit, 0)).toEqual({
+      limit,
+      allowed: true,
+      remaining: 2,
+      resetSeconds: 0,
+      retryAfterSeconds: 0,
+    });
+    expect(limiter.size).toBe(0);
   });
 
   test("a lower limit cuts what a bucket holds; a higher one fills at its own rate", () => {
@@ -157,6 +179,23 @@ describe("many keys", () => {
       expect(limiter.size).toBeLessThanOrEqual(1000);
     }
     expect(limiter.take("victim", slow, 2).allowed).toBe(false);
+  });
+});
+
+describe("where a request comes from", () => {
+  test.each([
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:db8:1:2::1", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:db8::5:6:7:8:9", "2001:db8:0:5::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["::", "0:0:0:0::/64"],
+    [undefined, "none"],
+  ])("%s is %s", (address, key) => {
+    expect(sourceKey(address)).toBe(key);
   });
 });
 

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadMasterKey, masterKey } from "../../server/secrets/master-key.ts";
@@ -170,16 +169,22 @@ describe("the master key", () => {
     expect(() => loadMasterKey(undefined, join(folder, "none"))).toThrow(/ENOENT/);
   });
 
-  test("servers that start at once agree on one", async () => {
-    const module = fileURLToPath(new URL("../../server/secrets/master-key.ts", import.meta.url));
+  test("servers that start at once agree on one, whatever they run on", async () => {
+    const module = new URL("../../server/secrets/master-key.ts", import.meta.url);
+    const program = join(folder, "program.mjs");
     // They wait for a line, so that they start together.
-    const program = `import { loadMasterKey } from ${JSON.stringify(module)};
-      process.stdin.once("data", () => { console.log(loadMasterKey(undefined, ${JSON.stringify(folder)}).id); process.exit(); });
-      console.log("ready");`;
-    const children = Array.from({ length: 6 }, () =>
-      spawn(process.execPath, ["--input-type=module-typescript", "-e", program], {
-        stdio: ["pipe", "pipe", "inherit"],
-      }),
+    writeFileSync(
+      program,
+      `import { loadMasterKey } from ${JSON.stringify(module)};
+      process.stdin.once("data", () => {
+        console.log(loadMasterKey(undefined, ${JSON.stringify(folder)}).id);
+        process.exit();
+      });
+      console.log("ready");`,
+    );
+    const commands = [["node"], ["bun"], ["deno", "run", "-A"], ["node"], ["bun"], ["node"]] as const;
+    const children = commands.map(([command, ...args]) =>
+      spawn(command, [...args, program], { stdio: ["pipe", "pipe", "inherit"] }),
     );
     const outputs = children.map(async (child) => {
       let output = "";
@@ -187,13 +192,13 @@ describe("the master key", () => {
         output += chunk;
       });
       await once(child, "close");
-      return output.replace("ready\n", "").trim();
+      return output.replace("ready", "").trim();
     });
     await Promise.all(children.map((child) => once(child.stdout, "data")));
     for (const child of children) child.stdin.write("go\n");
     const ids = await Promise.all(outputs);
     expect(new Set(ids)).toEqual(new Set([loadMasterKey(undefined, folder).id]));
-    expect(readdirSync(folder)).toEqual(["master.key"]);
+    expect(readdirSync(folder).sort()).toEqual(["master.key", "program.mjs"]);
   });
 });
 
