@@ -1,0 +1,43 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { call, expectError, ok } from "../support/rest.ts";
+import type { HealthJson } from "../support/shapes.ts";
+import { onEveryRuntime } from "../support/suite.ts";
+
+onEveryRuntime("health", (server) => {
+  test("the check tells the version, the organization and that all parts work", async () => {
+    expect(await ok<HealthJson>(server, "GET", "/health")).toEqual({
+      status: "ok",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      runtime: expect.any(String),
+      organization: expect.stringMatching(/^org_[0-9a-hjkmnp-tv-z]{26}$/),
+      checks: { store: "ok", storage: "ok", executor: "ok" },
+    });
+  });
+
+  test("the check needs a key, the probes do not", async () => {
+    expectError(await call(server, "GET", "/health", { key: null }), 401, "unauthenticated", /API key/);
+    for (const probe of ["/livez", "/readyz"]) {
+      expect(await ok(server, "GET", probe, { key: null })).toEqual({ status: "ok" });
+    }
+  });
+
+  test("an object storage that cannot be written degrades it, and it recovers", async () => {
+    const folder = join(server.dataDir, "tmp/uploads");
+    rmSync(folder, { recursive: true });
+    const health = await call<HealthJson>(server, "GET", "/health");
+    const ready = await call(server, "GET", "/readyz", { key: null });
+    const live = await call(server, "GET", "/livez", { key: null });
+    mkdirSync(folder);
+    expect(health.status).toBe(503);
+    expect(health.json).toMatchObject({
+      status: "degraded",
+      checks: { store: "ok", storage: "failing", executor: "ok" },
+    });
+    expect(health.text).not.toContain(server.dataDir);
+    expect([ready.status, live.status]).toEqual([503, 200]);
+    expect((await ok<HealthJson>(server, "GET", "/health")).status).toBe("ok");
+    expect((await call(server, "GET", "/readyz", { key: null })).status).toBe(200);
+  });
+});

@@ -1,0 +1,108 @@
+/** Small projects, given as text, and their way to a server: by the library and the API, not by the command line. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { collectProject } from "../../project/collect.ts";
+import { packFiles } from "../../project/pack.ts";
+import { type Answer, type Caller, call, ok } from "./rest.ts";
+import type { DeploymentJson, UploadJson } from "./shapes.ts";
+
+export interface TargetSource {
+  /** The module. */
+  code: string;
+  timeout?: number;
+  enable_retry?: boolean;
+  retry_policy?: Readonly<Record<string, unknown>>;
+  webhooks?: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface ProjectSource {
+  name?: string;
+  version?: string;
+  /** By name; a text is the code of one without settings. */
+  agents?: Readonly<Record<string, TargetSource | string>>;
+  workflows?: Readonly<Record<string, TargetSource | string>>;
+  schedules?: Readonly<Partial<Record<"agents" | "workflows", Readonly<Record<string, unknown>>>>>;
+  /** More files, by path. */
+  files?: Readonly<Record<string, string>>;
+}
+
+export interface Package {
+  bytes: Uint8Array<ArrayBuffer>;
+  digest: string;
+}
+
+/** Writes the project's files under a folder. The project file is JSON, which is YAML too. */
+export function writeProject(folder: string, source: ProjectSource): void {
+  const entries = (folderName: string, targets: ProjectSource["agents"] = {}) =>
+    Object.entries(targets).map(([name, target]) => {
+      const { code, ...settings } = typeof target === "string" ? { code: target } : target;
+      write(join(folder, folderName, `${name}.ts`), code);
+      return { name, ...settings };
+    });
+  const file = {
+    name: source.name ?? "test-project",
+    version: source.version ?? "1.0.0",
+    agents: entries("agents", source.agents),
+    workflows: entries("workflows", source.workflows),
+    ...(source.schedules === undefined ? {} : { schedules: source.schedules }),
+  };
+  write(join(folder, "svc-project.yaml"), JSON.stringify(file, null, 2));
+  for (const [path, content] of Object.entries(source.files ?? {})) write(join(folder, path), content);
+}
+
+/** Packs the project as `svc push` does. */
+export async function packProject(source: ProjectSource): Promise<Package> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-project-"));
+  try {
+    writeProject(folder, source);
+    const packed = await packFiles(await collectProject(folder));
+    const bytes = new Uint8Array(readFileSync(packed.path));
+    packed.remove();
+    return { bytes, digest: packed.digest };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Stores a package, unless it is stored. */
+export async function upload(caller: Caller, { bytes, digest }: Package): Promise<void> {
+  const begun = await ok<UploadJson>(caller, "POST", "/api/v1/uploads", {
+    json: { digest, size_bytes: bytes.byteLength },
+  });
+  if (!begun.already_stored) await ok(caller, "PUT", begun.url, { body: bytes, key: null });
+}
+
+export interface DeployOptions {
+  /** Named by the base URL. Default: `production`. */
+  environment?: string;
+  redeploy?: boolean;
+}
+
+/** Uploads and registers; the answer whatever it is. */
+export async function tryDeploy(
+  caller: Caller,
+  source: ProjectSource,
+  { environment, redeploy = false }: DeployOptions = {},
+): Promise<Answer<DeploymentJson>> {
+  const packed = await packProject(source);
+  await upload(caller, packed);
+  const base = environment === undefined ? "" : `/env/${environment}`;
+  return call(caller, "POST", `${base}/api/v1/deployments`, { json: { digest: packed.digest, redeploy } });
+}
+
+/** Uploads and registers; the deployment. @throws Error when that failed. */
+export async function deploy(
+  caller: Caller,
+  source: ProjectSource,
+  options: DeployOptions = {},
+): Promise<DeploymentJson> {
+  const answer = await tryDeploy(caller, source, options);
+  if (answer.status !== 200) throw new Error(`CreateDeployment answered ${answer.status}: ${answer.text}`);
+  return answer.json;
+}
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}

@@ -1,0 +1,150 @@
+/**
+ * `svc serve` as a process of its own, on a free port with a data folder of its own.
+ *
+ * A server is *new*, then *running* from `start` until it exits, by `kill` or by itself; `start` runs it again on the
+ * same data. `discard` ends it for good and removes the data.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
+
+export interface ServerOptions {
+  /** On top of a bare environment. */
+  env?: Readonly<Record<string, string>>;
+  /** After `serve --port 0 --data DIR`. */
+  args?: readonly string[];
+}
+
+export interface Exit {
+  /** Null when a signal ended the process. */
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** Servers that still run when the test process ends are not left behind. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+export class TestServer {
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  readonly #options: ServerOptions;
+  readonly #waiting = new Set<() => void>();
+  #child: ChildProcess | null = null;
+  #exited: Promise<Exit> = Promise.resolve({ code: null, signal: null });
+  #url = "";
+  #apiKey: string;
+  #output = "";
+
+  constructor(runtime: Runtime, options: ServerOptions = {}) {
+    this.runtime = runtime;
+    this.dataDir = mkdtempSync(join(tmpdir(), `svc-${runtime}-`));
+    this.#options = options;
+    this.#apiKey = options.env?.SVC_API_KEY ?? "";
+  }
+
+  /** For example `http://127.0.0.1:40001`; another after each start. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The first key: the one of the environment, or the one that the first start printed. */
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+
+  /** Everything printed since the first start, standard error included. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error("The server does not run.");
+    return this.#child.pid;
+  }
+
+  /** Resolves once it listens and `/readyz` answers 200. */
+  async start(): Promise<void> {
+    const [program, ...args] = commandOf(this.runtime);
+    const child = spawn(
+      program,
+      [
+        ...args,
+        join(root, "cli/main.ts"),
+        "serve",
+        "--port",
+        "0",
+        "--data",
+        this.dataDir,
+        ...(this.#options.args ?? []),
+      ],
+      {
+        cwd: tmpdir(),
+        env: { ...bareEnvironment(), ...this.#options.env },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    this.#child = child;
+    running.add(child);
+    const before = this.#output.length;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.#output += text;
+        for (const look of [...this.#waiting]) look();
+      });
+    }
+    this.#exited = new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code, signal) => {
+        running.delete(child);
+        if (this.#child === child) this.#child = null;
+        resolve({ code, signal });
+        for (const look of [...this.#waiting]) look();
+      });
+    });
+    const [, url = ""] = await this.printed(/Listening on (\S+)/, before);
+    this.#url = url;
+    if (this.#apiKey === "") [, this.#apiKey = ""] = await this.printed(/export SVC_API_KEY=(\S+)/);
+    const { status } = await fetch(`${url}/readyz`);
+    if (status !== 200) throw new Error(`/readyz answers ${status} after the server said that it listens.`);
+  }
+
+  /** Resolves when the output from `from` on matches. @throws Error when the server exits before. */
+  printed(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(this.#output.slice(from));
+        if (match === null && this.#child !== null) return;
+        this.#waiting.delete(look);
+        if (match !== null) resolve(match);
+        else reject(new Error(`The server ended without printing ${pattern}:\n${this.#output.slice(from)}`));
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Sends a signal and resolves when the process and its output have ended. */
+  async kill(signal: NodeJS.Signals): Promise<Exit> {
+    this.#child?.kill(signal);
+    return this.#exited;
+  }
+
+  /** Ends it by a signal and starts it again on the same data. */
+  async restart(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    await this.kill(signal);
+    await this.start();
+  }
+
+  /** Ends it. The data folder is kept, and named, when something failed. */
+  async discard(failed: boolean): Promise<void> {
+    await this.kill("SIGKILL");
+    if (failed)
+      console.error(`The data of the server on ${this.runtime} is in ${this.dataDir}\n${this.#output}`);
+    else rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}

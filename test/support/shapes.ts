@@ -1,0 +1,138 @@
+/** What the REST paths answer with, as far as the tests read it: the contract's messages in their JSON spelling. */
+
+export interface ErrorJson {
+  code: string;
+  message: string;
+  /** Only of a webhook whose caller waited for an execution that failed. */
+  execution_id?: string;
+}
+
+export interface ExecutionJson {
+  execution_id: string;
+  status: string;
+  kind: string;
+  name: string;
+  trigger: string;
+  deployment_id: string;
+  environment: string;
+  input: unknown;
+  output?: unknown;
+  error?: { name: string; message: string; stack: string };
+  unmapped: string[];
+  attempt: number;
+  parent_execution_id: string;
+  created_at: string;
+  started_at?: string;
+  finished_at?: string;
+}
+
+export interface LogLineJson {
+  cursor: string;
+  time: string;
+  level: string;
+  source: string;
+  message: string;
+  execution_id: string;
+  deployment_id: string;
+  name: string;
+  environment: string;
+}
+
+export interface WatchEvent {
+  execution?: ExecutionJson;
+  log?: LogLineJson;
+}
+
+export interface DeploymentJson {
+  deployment_id: string;
+  project: string;
+  version: string;
+  environment: string;
+  status: string;
+  digest: string;
+  size_bytes: number;
+  file_count: number;
+  agents: { name: string; display_name: string; timeout: number; max_retries: number }[];
+  workflows: { name: string }[];
+  webhooks: {
+    kind: string;
+    name: string;
+    slug: string;
+    url: string;
+    field_mapping: Record<string, string>;
+  }[];
+  schedules: { kind: string; name: string; cron: string; timezone: string; next_run_at?: string }[];
+  created_by: { key_id: string; name: string };
+  created_at: string;
+  activated_at?: string;
+  error: string;
+  files: { path: string; size_bytes: number; digest: string }[];
+  events: { at: string; event: string; by?: { key_id: string; name: string } }[];
+  unchanged: boolean;
+}
+
+export interface DeploymentPage {
+  deployments: DeploymentJson[];
+  next_page_token: string;
+}
+
+export interface ExecutionPage {
+  executions: ExecutionJson[];
+  next_page_token: string;
+}
+
+export interface UploadJson {
+  upload_id: string;
+  url: string;
+  expires_at: string;
+  already_stored: boolean;
+}
+
+export interface WebhookListJson {
+  organization: { org_id: string; name: string };
+  agents: WebhookGroup[];
+  workflows: WebhookGroup[];
+}
+
+export interface WebhookGroup {
+  name: string;
+  webhooks: { slug: string; url: string; field_mapping: Record<string, string> }[];
+}
+
+export interface AcceptedJson {
+  execution_id: string;
+  status: string;
+  output?: unknown;
+}
+
+export interface ScheduleJson {
+  schedule_id: string;
+  kind: string;
+  name: string;
+  cron: string;
+  timezone: string;
+  enabled: boolean;
+  paused: boolean;
+  overlap: string;
+  catch_up: number;
+  input: unknown;
+  environment: string;
+  deployment_id: string;
+  next_run_at?: string;
+  next_runs: string[];
+  ticks: {
+    due_at: string;
+    outcome: string;
+    reason: string;
+    execution_id: string;
+    execution_status: string;
+  }[];
+}
+
+export interface HealthJson {
+  status: string;
+  version: string;
+  runtime: string;
+  organization: string;
+  checks: { store: string; storage: string; executor: string };
+}

@@ -1,0 +1,39 @@
+/** How a suite gets its server. */
+import { afterAll, beforeAll, describe, expect, type RunnerTestSuite, test } from "vitest";
+import { ok } from "./rest.ts";
+import { type Runtime, runtimes } from "./runtimes.ts";
+import { type ServerOptions, TestServer } from "./server.ts";
+import type { HealthJson } from "./shapes.ts";
+
+/** A server for the suite around: running in its tests, gone with its data after them unless one failed. */
+export function useServer(runtime: Runtime, options: ServerOptions = {}): TestServer {
+  const server = new TestServer(runtime, options);
+  beforeAll(() => server.start());
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are wanted
+  afterAll(({}, suite) => server.discard(hasFailed(suite as RunnerTestSuite)));
+  return server;
+}
+
+/** The same black-box suite against a server on each runtime. The first test asserts which runtime answers. */
+export function onEveryRuntime(
+  title: string,
+  define: (server: TestServer) => void,
+  options: ServerOptions = {},
+): void {
+  describe.each(runtimes)(`${title} on %s`, (runtime) => {
+    const server = useServer(runtime, options);
+
+    test(`${runtime} answers`, async () => {
+      const health = await ok<HealthJson>(server, "GET", "/health");
+      expect(health.runtime).toMatch(new RegExp(`^${runtime} \\d+\\.\\d+\\.\\d+$`));
+    });
+
+    define(server);
+  });
+}
+
+function hasFailed(suite: RunnerTestSuite): boolean {
+  return suite.tasks.some((task) =>
+    task.type === "suite" ? hasFailed(task) : task.result?.state === "fail",
+  );
+}
