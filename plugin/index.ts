@@ -1,5 +1,5 @@
 /** What users import as `svc/plugin`. */
-export { type AiSdk, toAiSdkTools } from "./ai-sdk.ts";
+export { type AiSdkTool, toAiSdkTools } from "./ai-sdk.ts";
 export { RestPlugin } from "./client.ts";
 export { isRestError, RestError, type RestErrorCode, type RestErrorDetails } from "./error.ts";
 export { type McpTool, type McpToolResult, type McpTools, toMcpTools } from "./mcp.ts";

@@ -117,6 +117,8 @@ function exchange(url: URL, request: TransportRequest, connection: RequestOption
     signal.addEventListener("abort", onAbort);
     outgoing.once("close", () => signal.removeEventListener("abort", onAbort));
     outgoing.once("response", (incoming: IncomingMessage) => {
+      // A server that refuses a body may answer before it has read it; nobody waits for the rest.
+      incoming.once("end", () => void (outgoing.writableFinished || outgoing.destroy()));
       try {
         resolve(toResponse(incoming, signal));
       } catch (error) {
@@ -124,7 +126,7 @@ function exchange(url: URL, request: TransportRequest, connection: RequestOption
         reject(error);
       }
     });
-    // Stays after the answer has begun: the server may refuse a body half-way, and the rest of it has nowhere to go.
+    // Not once: the connection may break again when the answer is there and the body is not yet sent.
     outgoing.on("error", (error: NodeJS.ErrnoException) => {
       const stale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(stale ? new StaleConnection(error.message, { cause: error }) : error);

@@ -131,9 +131,12 @@ export const routes: Record<string, Route | undefined> = {
     for await (const piece of request) bytes += (piece as Buffer).length;
     json(response, 200, { bytes });
   },
-  /** Refuses a body without reading it. */
+  /** Refuses a body without reading it, and leaves it to the client to end the connection. */
   refuse(_request, response) {
-    json(response, 413, { error: "too large" });
+    const body = '{"error":"too large"}';
+    response
+      .writeHead(413, { "content-type": "application/json", "content-length": body.length })
+      .write(body);
   },
   /** Says the credential back in every place. */
   leak(request, response) {

@@ -70,12 +70,22 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "a server that refuses an upload half-way is heard",
+    name: "a server that refuses an upload half-way is heard, and the rest is not sent",
     async run({ plugin, folder }) {
       const file = join(folder, "a.bin");
-      writeFileSync(file, new Uint8Array(200_000));
-      const error = await failure("http", () => plugin().uploadFile("/refuse", file, "f"));
-      assert.deepEqual([error.status, error.body], [413, { error: "too large" }]);
+      writeFileSync(file, new Uint8Array(50_000_000));
+      for (const egressGuard of [false, true]) {
+        let sentBytes = 0;
+        const error = await failure("http", () =>
+          plugin({ egressGuard }).uploadFile("/refuse", file, "f", {
+            onProgress({ transferredBytes }) {
+              sentBytes = transferredBytes;
+            },
+          }),
+        );
+        assert.deepEqual([error.status, error.body], [413, { error: "too large" }]);
+        assert.ok(sentBytes < 50_000_000, `${sentBytes}`);
+      }
     },
   },
   {

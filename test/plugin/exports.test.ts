@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as exported from "../../plugin/index.ts";
+
+const plugin: string = join(import.meta.dirname, "..", "..", "plugin");
+
+test("the plugin exports this and no more", () => {
+  expect(Object.keys(exported)).toMatchInlineSnapshot(`
+    [
+      "toAiSdkTools",
+      "RestPlugin",
+      "isRestError",
+      "RestError",
+      "toMcpTools",
+      "toOpenAiTools",
+    ]
+  `);
+  const index = readFileSync(join(plugin, "index.ts"), "utf8");
+  const names = [...index.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list.split(",").map((name) => name.trim().replace(/^type /, "")),
+  );
+  expect(names.filter(Boolean).toSorted()).toMatchInlineSnapshot(`
+    [
+      "AgentTool",
+      "AiSdkTool",
+      "EgressGuardOptions",
+      "FetchExtras",
+      "McpTool",
+      "McpToolResult",
+      "McpTools",
+      "OpenAiChatCall",
+      "OpenAiChatTool",
+      "OpenAiResponsesCall",
+      "OpenAiResponsesTool",
+      "OpenAiTools",
+      "QueryParams",
+      "RequestOptions",
+      "RestError",
+      "RestErrorCode",
+      "RestErrorDetails",
+      "RestPlugin",
+      "RestPluginOptions",
+      "RetryOptions",
+      "ToolName",
+      "ToolParameters",
+      "TransferOptions",
+      "TransferProgress",
+      "UploadOptions",
+      "isRestError",
+      "toAiSdkTools",
+      "toMcpTools",
+      "toOpenAiTools",
+    ]
+  `);
+});
+
+test("the plugin stands alone: it imports ofetch when it is needed, its own files, and types", () => {
+  const imports = readdirSync(plugin).flatMap((file) => {
+    const source = readFileSync(join(plugin, file), "utf8");
+    const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+    return [
+      ...code.matchAll(/(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)/g),
+    ]
+      .filter(([statement, type]) => !type && !statement.includes("typeof import"))
+      .map(([, , from, lazy]) => from ?? `lazily ${lazy}`);
+  });
+  const outside = new Set(imports.filter((from) => !/^\.\/[a-z-]+\.ts$/.test(from)));
+  // Of these, the ones before `node:` stand in types: `typeof import("node:http")`.
+  expect([...outside].filter((from) => !from.startsWith("lazily node:")).toSorted()).toEqual([
+    "lazily ofetch",
+  ]);
+});
