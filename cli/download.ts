@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { packageLimits } from "../project/limits.ts";
+import { type UnpackedFile, unpackPackage } from "../project/unpack.ts";
 import { CliError } from "./errors.ts";
 import { progress } from "./progress.ts";
 
@@ -15,51 +16,60 @@ export interface Download {
   digest: string;
 }
 
-/**
- * Fetches a package to a file. Whole and checked, or not at all: it is written beside its place
- * first, so that no half of it is ever found there.
- */
-export async function downloadTo(file: string, download: Download): Promise<void> {
-  const partial = join(dirname(file), `.${basename(file)}.${randomUUID()}.partial`);
+/** Fetches a package to a file. It appears there whole and checked, or not at all. */
+export async function downloadFile(path: string, download: Download): Promise<void> {
+  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
   try {
-    await pipeline(await checkedStream(download), createWriteStream(partial, { flags: "wx" }));
-    await rename(partial, file);
+    await fetchTo(partial, download);
+    await rename(partial, path);
   } finally {
     await rm(partial, { force: true });
   }
 }
 
-/** The package as a stream that fails at its end when it is not what was announced. Shows its progress. */
-export async function checkedStream(download: Download): Promise<Readable> {
-  const response = await fetch(download.url).catch((error: Error) => {
-    throw failed(error.message, error);
-  });
-  if (!response.ok || response.body === null) throw failed(`HTTP ${response.status}`);
-  const bar = progress("Downloading", download.sizeBytes);
-  const hash = createHash("sha256");
-  let received = 0;
-  const check = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      received += chunk.byteLength;
-      hash.update(chunk);
-      bar.update(received);
-      done(received > download.sizeBytes ? failed("it is larger than it should be") : null, chunk);
-    },
-    flush(done) {
-      const isWhole = received === download.sizeBytes && hash.digest("hex") === download.digest;
-      done(isWhole ? null : failed("what arrived is not what was pushed"));
-    },
-    destroy(error, done) {
-      bar.end();
-      done(error);
-    },
-  });
-  const body = Readable.from(response.body);
-  body.on("error", (error) => check.destroy(failed(error.message, error)));
-  return body.pipe(check);
+/** Fetches a package and unpacks it to a folder that must not exist. It appears there whole, or not at all. */
+export async function downloadFolder(path: string, download: Download): Promise<UnpackedFile[]> {
+  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
+  try {
+    await fetchTo(partial, download);
+    return (await unpackPackage(createReadStream(partial), path, packageLimits)).files;
+  } finally {
+    await rm(partial, { force: true });
+  }
 }
 
-function failed(reason: string, cause?: Error): CliError {
+/** @throws CliError also when what arrives is not what was announced */
+async function fetchTo(path: string, download: Download): Promise<void> {
+  const bar = progress("Downloading", download.sizeBytes);
+  try {
+    await pipeline(receive(download, bar.update), createWriteStream(path, { flags: "wx" }));
+  } finally {
+    bar.end();
+  }
+}
+
+async function* receive(download: Download, onProgress: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let received = 0;
+  try {
+    const response = await fetch(download.url);
+    if (!response.ok) throw failed(`HTTP ${response.status}`);
+    for await (const chunk of response.body ?? []) {
+      received += chunk.byteLength;
+      if (received > download.sizeBytes) throw failed("it is larger than what was pushed");
+      hash.update(chunk);
+      onProgress(received);
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : failed((error as Error).message, error);
+  }
+  if (received !== download.sizeBytes || hash.digest("hex") !== download.digest) {
+    throw failed("what arrived is not what was pushed");
+  }
+}
+
+function failed(reason: string, cause?: unknown): CliError {
   return new CliError(`Cannot download the package: ${reason}.`, "Nothing was written. Try again.", {
     cause,
   });

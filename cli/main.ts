@@ -1,5 +1,5 @@
 import { interruptible } from "./interrupt.ts";
-import { run } from "./run.ts";
+import { fail, run } from "./run.ts";
 
 // A reader that has seen enough (`svc logs | head`) is no failure of ours.
 for (const stream of [process.stdout, process.stderr]) {
@@ -8,6 +8,11 @@ for (const stream of [process.stdout, process.stderr]) {
     throw error;
   });
 }
+
+// Nothing should come here; if it does, a person still gets a sentence and not a stack trace.
+process.on("uncaughtException", async (error) => {
+  process.exit(await fail(error));
+});
 
 interruptible();
 process.exitCode = await run(process.argv.slice(2));

@@ -12,11 +12,16 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(argv);
   } catch (error) {
-    if (error instanceof Silent) return error.exitCode;
-    const known = error instanceof CliError ? error : (await import("./failures.ts")).explain(error);
-    say.error(known.message, known.details, known.advice);
-    return known.exitCode;
+    return fail(error);
   }
+}
+
+/** Says what went wrong. @returns the exit code */
+export async function fail(error: unknown): Promise<number> {
+  if (error instanceof Silent) return error.exitCode;
+  const known = error instanceof CliError ? error : (await import("./failures.ts")).explain(error);
+  say.error(known.message, known.details, known.advice);
+  return known.exitCode;
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {

@@ -106,9 +106,13 @@ async function serve(
   const child = spawn(program, [...before, launcher, "serve", "--port", port, "--data", dataDir], {
     cwd: tmpdir(),
     env: { ...bareEnvironment(), SVC_API_KEY: key },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
+  // Failures that a test brings about are logged there too; they matter when the service does not come up.
+  child.stderr.on("data", (chunk) => {
+    output += String(chunk);
+  });
   for await (const chunk of child.stdout) {
     output += String(chunk);
     const url = /Listening on (http:\/\/\S+)/.exec(output)?.[1];
@@ -143,13 +147,18 @@ export function svc(runtime: Runtime, args: readonly string[], options: Options 
   });
 }
 
-/** A folder of the test's own, removed when the test has passed. */
+/** A folder of the test's own, removed when the test has passed. Within a test only. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "svc-cli-"));
+  const folder = await newFolder();
   onTestFinished(async ({ task }) => {
     if (task.result?.state !== "fail") await rm(folder, { recursive: true, force: true });
   });
   return folder;
+}
+
+/** A folder that its user removes. */
+export function newFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "svc-cli-"));
 }
 
 /** Writes files, with the folders that they need. */

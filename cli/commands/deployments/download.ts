@@ -34,17 +34,10 @@ const download: Command = command({
 
     const deployments = await openConnection(values).client("deployments");
     const answer = await deployments.downloadDeployment({ deploymentId });
-    const { checkedStream, downloadTo } = await import("../../download.ts");
+    const { downloadFile, downloadFolder } = await import("../../download.ts");
     let fileCount: number | undefined;
-    if (values.extract === undefined) await downloadTo(path, answer);
-    else {
-      const [{ unpackPackage }, { packageLimits }] = await Promise.all([
-        import("../../../project/unpack.ts"),
-        import("../../../project/limits.ts"),
-      ]);
-      const { files } = await unpackPackage(await checkedStream(answer), path, packageLimits);
-      fileCount = files.length;
-    }
+    if (values.extract === undefined) await downloadFile(path, answer);
+    else fileCount = (await downloadFolder(path, answer)).length;
 
     if (values.json) {
       const { digest, sizeBytes } = answer;

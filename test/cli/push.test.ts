@@ -1,0 +1,188 @@
+import { readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  projectFile,
+  projectFolder,
+  runtimes,
+  type Service,
+  startService,
+  svc,
+  temporaryFolder,
+  writeFiles,
+} from "./support.ts";
+
+const agent = "export default () => ({ ok: true });\n";
+
+interface Deployments {
+  deployments: { deployment_id: string; status: string }[];
+}
+
+describe.each(runtimes)("svc push on %s", (runtime) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService(runtime);
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  const deployed = async (project: string): Promise<Deployments["deployments"]> =>
+    (await service.json<Deployments>(`deployments --project ${project}`)).deployments;
+
+  test("needs a key", async () => {
+    const cwd = await projectFolder("keyless", { "agents/keyless.js": agent });
+    const { code, stdout, stderr } = await svc(runtime, ["push"], { cwd });
+    expect(stderr).toMatch(
+      /^error: SVC_API_KEY is not set\.\nhint: {2}Set it and repeat: export SVC_API_KEY=/,
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  });
+
+  test("needs a project file", async () => {
+    const { code, stderr } = await service.run("push", { cwd: await temporaryFolder() });
+    expect(stderr).toMatch(
+      /^error: There is no svc-project\.yaml in this folder\.\nhint: {2}.*`svc init`\.\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
+  test("refuses broken YAML and wrong keys with every place, and sends nothing", async () => {
+    const cwd = await projectFolder("broken", { "agents/broken.js": agent });
+    await writeFile(join(cwd, "svc-project.yaml"), "name: x\n  version: [1\n");
+    const yaml = await service.run("push --force", { cwd });
+    expect(yaml.stderr).toMatch(/^error: Invalid configuration in svc-project\.yaml/);
+    expect(yaml.stderr).toMatch(/\nsvc-project\.yaml:\d+:\d+: .*\n(.|\n)*\nhint: {2}Check the YAML syntax/);
+    expect(yaml.code).toBe(1);
+
+    await writeFile(join(cwd, "svc-project.yaml"), "name: x\nversoin: 1\nagents:\n  - name: absent\n");
+    const keys = await service.run("push --force", { cwd });
+    expect(keys.stderr).toMatch(/svc-project\.yaml:2:1: .*did you mean "version"/);
+    expect(keys.stderr).toMatch(/svc-project\.yaml:4:\d+: .*agents\/absent/);
+    expect(keys).toMatchObject({ code: 1, stdout: "" });
+    expect(await deployed("x")).toEqual([]);
+  });
+
+  test("refuses a link that leaves the project", async () => {
+    const cwd = await projectFolder("linked", { "agents/linked.js": agent });
+    await symlink("/etc/hostname", join(cwd, "agents/secret.txt"));
+    const { code, stderr } = await service.run("push --force", { cwd });
+    expect(stderr).toMatch(
+      /^error: Cannot package the project: .*\nagents\/secret\.txt: .*leaves the project/,
+    );
+    expect(code).toBe(1);
+  });
+
+  test("without a terminal it asks nobody: exit 2, nothing deployed; --dry-run neither", async () => {
+    const cwd = await projectFolder("unasked", { "agents/unasked.js": agent });
+    for (const line of ["push", "push --json"]) {
+      const { code, stdout, stderr } = await service.run(line, { cwd, input: "y\n" });
+      expect(stderr).toMatch(/error: This needs a confirmation.*\nhint: {2}Pass --force/);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    }
+    const preview = await service.run("push --dry-run --force", { cwd });
+    expect(preview.stderr).toMatch(
+      /\+ agent {5}unasked\n(.|\n)*package: 2 files(.|\n)*Nothing was deployed\.\n$/,
+    );
+    expect(preview).toMatchObject({ code: 0, stdout: "" });
+    expect(await deployed("unasked")).toEqual([]);
+  });
+
+  test("shows what changes, says when nothing does, and deploys anew when told to", async () => {
+    const cwd = await projectFolder("plan", { "agents/plan.js": agent });
+    expect((await service.run("push --force", { cwd })).code).toBe(0);
+    const [first] = await deployed("plan");
+
+    const again = await service.run("push", { cwd });
+    expect(again.stderr).toContain("Nothing has changed: plan 1.0 is active in production already.");
+    expect(again.stdout).toContain(`deployment ID  ${first?.deployment_id}\n`);
+    expect(again.code).toBe(0);
+    expect(await service.json("push", { cwd })).toMatchObject({
+      deployment_id: first?.deployment_id,
+      unchanged: true,
+    });
+
+    await writeFile(join(cwd, "agents/plan.js"), `${agent}// changed\n`);
+    const file = projectFile(
+      "plan",
+      "        signature: { scheme: github, secret: HOOK }\n    timeout: 60\n",
+    );
+    await writeFiles(cwd, {
+      "svc-project.yaml": file.replace("sku: sku", "id: sku"),
+      "agents/lib/new.js": "",
+      ".gitignore": "ignored.js\n",
+      "agents/ignored.js": "",
+    });
+    expect(await service.json("push --dry-run", { cwd })).toMatchObject({
+      active_deployment_id: first?.deployment_id,
+      unchanged: false,
+      file_count: 3,
+      plan: {
+        agents: [{ change: "changed", key: "plan", details: ["timeout: 300 s → 60 s", "code"] }],
+        workflows: [],
+        webhooks: [
+          {
+            change: "changed",
+            key: "plan/hook",
+            details: [
+              "field_mapping order.items[0].sku: sku → none",
+              "field_mapping order.items[0].id: none → sku",
+              "signature: none → github",
+            ],
+          },
+        ],
+        files: [
+          { change: "added", key: "agents/lib/new.js" },
+          { change: "changed", key: "agents/plan.js" },
+          { change: "changed", key: "svc-project.yaml" },
+        ],
+      },
+    });
+
+    await writeFile(join(cwd, "svc-project.yaml"), projectFile("plan"));
+    const verbose = await service.run("push --force --verbose", { cwd });
+    expect(verbose.stderr).toMatch(/\d+ B {2}agents\/plan\.js\n/);
+    expect(verbose.stderr).toMatch(/Packaged in \d+ ms\.\n(.|\n)*Uploaded [\d.]+ \w+ in \d+ ms\.\n/);
+    const redeployed = await service.run("push --redeploy --force --verbose", { cwd });
+    expect(redeployed.stderr).toMatch(/nothing differs\n(.|\n)*The package was stored already\./);
+    expect((await deployed("plan")).map(({ status }) => status)).toEqual([
+      "active",
+      "superseded",
+      "superseded",
+    ]);
+  });
+
+  test("deploys to the environment that is named", async () => {
+    const cwd = await projectFolder("elsewhere", { "agents/elsewhere.js": agent });
+    const pushed = await service.run("push staging --force", { cwd });
+    expect(pushed.stdout).toContain(`${service.url}/env/staging/webhook/`);
+    expect(pushed.stderr).toContain("svc run elsewhere --environment staging\n");
+    const env = { SVC_BASE_URL: `${service.url}/env/staging` };
+    expect((await service.run("push", { cwd, env })).stderr).toContain("active in staging already");
+    expect((await service.run("run elsewhere --environment staging")).stdout).toBe('{\n  "ok": true\n}\n');
+    expect((await service.run("run elsewhere")).code).toBe(1);
+  });
+
+  test("says why the service refuses code that cannot be loaded", async () => {
+    const cwd = await projectFolder("unloadable", { "agents/unloadable.js": "export default 7;\n" });
+    const { code, stdout, stderr } = await service.run("push --force", { cwd });
+    expect(stderr).toMatch(/error: .*agents\/unloadable\.js/);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(await deployed("unloadable")).not.toContainEqual(expect.objectContaining({ status: "active" }));
+  });
+
+  test("says that the upload failed, after trying again, and registers nothing", async () => {
+    const cwd = await projectFolder("upload", { "agents/upload.js": agent });
+    const uploads = join(service.dataDir, "tmp/uploads");
+    await rm(uploads, { recursive: true });
+    await writeFile(uploads, "a file where the storage wants a folder");
+    const { code, stdout, stderr } = await service.run("push --force", { cwd });
+    expect(stderr).toMatch(/warning: The upload broke off \(HTTP 5\d\d\); trying again\./);
+    expect(stderr).toMatch(
+      /error: Deployment failed: package upload error \(HTTP 5\d\d\)\.\nhint: {2}Nothing was deployed\./,
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(await readFile(uploads, "utf8")).toContain("a file");
+    expect(await deployed("upload")).toEqual([]);
+  });
+});

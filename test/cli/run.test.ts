@@ -1,0 +1,134 @@
+import { rm } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newFolder, runtimes, type Service, startService, writeFiles } from "./support.ts";
+
+const agents = {
+  echo: "export default (input) => { console.log('one\\ntwo'); console.error('bad'); return input; };",
+  fails: "export default () => { throw new TypeError('no\\u001b[31m way'); };",
+  flaky:
+    "export default (input, ctx) => { if (ctx.attempt < 2) throw new Error('first'); return ctx.attempt; };",
+  slow: "export default async () => { console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000)); };",
+  ticks:
+    "export default async ({ count, ms }) => { for (let i = 0; i < count; i++) { console.log('tick ' + i); await new Promise((resolve) => setTimeout(resolve, ms)); } };",
+};
+
+describe.each(runtimes)("on %s", (runtime) => {
+  let service: Service;
+  let folder: string;
+  beforeAll(async () => {
+    service = await startService(runtime);
+    const names = Object.keys(agents).map((name) =>
+      name === "flaky"
+        ? `  - name: ${name}\n    enable_retry: true\n    retry_policy: { initial_delay: 0.1, strategy: fixed }\n`
+        : `  - name: ${name}\n`,
+    );
+    folder = await newFolder();
+    await writeFiles(folder, {
+      "svc-project.yaml": `name: runs\nversion: "1"\nagents:\n${names.join("")}`,
+      ...Object.fromEntries(Object.entries(agents).map(([name, code]) => [`agents/${name}.js`, code])),
+    });
+    expect(await service.run("push --force", { cwd: folder })).toMatchObject({ code: 0 });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("svc run: the output alone on standard output, the log on standard error", async () => {
+    const input = '{"a": [1, null, "ü\u0085"], "__proto__x": {}}';
+    const { code, stdout, stderr } = await service.run("run echo --data -", { input });
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(input));
+    // Control characters reach no terminal as they are.
+    expect(stdout).toContain("\\u0085");
+    expect(stderr).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}echo {2}one\n +two\n.* {2}error {2}echo {2}bad\n$/);
+    expect(code).toBe(0);
+    expect((await service.run("run echo")).stdout).toBe("{}\n");
+  });
+
+  test("svc run --json prints the whole execution, --detach only its id", async () => {
+    const { stdout, code } = await service.run("run echo --json --kind agent");
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "succeeded",
+      kind: "agent",
+      name: "echo",
+      trigger: "run",
+    });
+    expect(code).toBe(0);
+    const detached = await service.run("run echo --detach");
+    expect(detached.stdout).toMatch(/^exe_[0-9a-z]{26}\n$/);
+    expect(detached).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("svc run: a failed execution exits 1 with the error, and prints no output", async () => {
+    const { code, stdout, stderr } = await service.run("run fails");
+    expect(stderr).toMatch(/^error: fails failed: TypeError: no way\nhint: {2}`svc executions show exe_/m);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const id = /exe_[0-9a-z]{26}/.exec(stderr)?.[0];
+    const shown = await service.run(`executions show ${id}`);
+    expect(shown.stdout).toMatch(
+      /status +failed\n(.|\n)*Error\n {2}TypeError: no way\n +at .*agents\/fails\.js:1/,
+    );
+    const json = await service.run("run fails --json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: "failed", error: { name: "TypeError" } });
+    expect(json.code).toBe(1);
+  });
+
+  test("svc run tells of an attempt that failed and was repeated", async () => {
+    const { code, stdout, stderr } = await service.run("run flaky");
+    expect(stderr).toMatch(/warning: Attempt 1 failed, it will be tried again: Error: first\n/);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "2\n" });
+  });
+
+  test("svc run: Ctrl-C detaches, says so and exits 130; the execution goes on", async () => {
+    const { code, stdout, stderr } = await service.run("run slow", {
+      onOutput({ stderr }, kill) {
+        if (stderr.includes("begun")) kill("SIGINT");
+      },
+    });
+    expect(stderr).toMatch(/\nDetached; the execution goes on\.\nhint: {2}`svc executions show exe_/);
+    expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+    const id = /exe_[0-9a-z]{26}/.exec(stderr)?.[0];
+    expect(await service.json(`executions show ${id}`)).toMatchObject({ status: "running" });
+  });
+
+  test("svc logs --follow goes on until Ctrl-C, and exits 130 then", async () => {
+    const following = service.run("logs --follow --lines 0 --agent echo", {
+      onOutput({ stdout }, kill) {
+        if (stdout.includes("bad")) kill("SIGINT");
+      },
+    });
+    // Whether it follows already is not to be seen: so it is run until the line has arrived.
+    let isOver = false;
+    void following.then(() => {
+      isOver = true;
+    });
+    while (!isOver) await service.run("run echo");
+    const { code, stdout } = await following;
+    expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}echo {2}one\n +two\n/);
+    expect(code).toBe(130);
+  });
+
+  test("svc logs --follow and svc run survive a restart of the service; no line is lost or repeated", async () => {
+    let restarting: Promise<void> | undefined;
+    const following = service.run("logs --follow --agent ticks --json", {
+      onOutput({ stdout }, kill) {
+        if (stdout.includes("tick 3")) restarting ??= service.restart();
+        if (stdout.includes("tick 19") || stdout.includes("second run")) kill("SIGINT");
+      },
+    });
+    const ran = await service.run("run ticks --data -", { input: '{"count": 20, "ms": 50}' });
+    const { stdout, stderr } = await following;
+    await restarting;
+    expect(ran.code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const cursors = lines.map(({ cursor }) => cursor);
+    expect(new Set(cursors).size).toBe(cursors.length);
+    const logged = (await service.run("logs --agent ticks --json")).stdout.trimEnd().split("\n");
+    expect(lines).toEqual(logged.slice(0, lines.length).map((line) => JSON.parse(line)));
+    expect(stderr).toContain("trying again");
+    expect(ran.stderr.match(/tick 0$/gm)).not.toBeNull();
+  });
+});
