@@ -38,6 +38,9 @@ const macros: Readonly<Record<string, string>> = {
 
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const maxLength = 1000;
+/** What was parsed lately: a scheduler reads each expression from its store at each tick. At most some 5 MB. */
+const recent = new Map<string, Cron>();
+const maxRecent = 10_000;
 
 /**
  * Parses five fields: minute, hour, day of month, month, day of week, separated by spaces or tabs.
@@ -47,13 +50,21 @@ const maxLength = 1000;
  * begins with `*` (a step or not) is not restricted, and then both must match. Source: POSIX.1-2024 `crontab`, and
  * Vixie's crontab(5) for names, steps and the second Sunday, 7.
  *
- * Takes some 25 microseconds, most of them in node-cron: keep the result of an expression that is used often.
+ * Takes some 25 microseconds, most of them in node-cron, and less than one when the expression was parsed lately.
  *
  * @throws Error that says what is wrong, what is allowed and the value; also for dates that never come, as 30 February
  */
 export function parseCron(expression: string): Cron {
   try {
-    return compile(expression);
+    let cron = recent.get(expression);
+    if (cron === undefined) {
+      cron = compile(expression);
+      if (recent.size === maxRecent) {
+        recent.clear();
+      }
+      recent.set(expression, cron);
+    }
+    return cron;
   } catch (error) {
     if (!(error instanceof Refusal)) {
       throw error;

@@ -70,6 +70,18 @@ describe("what is allowed", () => {
     expect(JSON.parse(JSON.stringify(cron))).toEqual(cron);
   });
 
+  test("what was parsed lately is the same, also after more than are remembered", () => {
+    const first = parseCron("7 5 * * *");
+    expect(parseCron("7 5 * * *")).toBe(first);
+    for (let minute = 0; minute < 60; minute++) {
+      for (let other = 0; other < 180; other++) {
+        parseCron(`${minute},${other % 60} ${Math.floor(other / 60)} * * *`);
+      }
+    }
+    expect(parseCron("7 5 * * *")).toEqual(first);
+    expect(parseCron("7 5 * * *")).not.toBe(first);
+  });
+
   test.each([
     ["* 5 * * *", true],
     ["5 * * * *", true],
