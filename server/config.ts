@@ -48,6 +48,8 @@ export interface Config {
   publicUrl: string | null;
   /** The first key, if the operator brings one. */
   apiKey: string | null;
+  /** 32 bytes in base64 or hex, under which secrets are sealed; null: a file of the data folder has them. */
+  masterKey: string | null;
   tls: { certFile: string; keyFile: string } | null;
   /** Runs several organizations' code on a runtime that cannot restrict it. */
   allowUnsandboxed: boolean;
@@ -100,6 +102,7 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     dataDir: resolve(options.dataDir ?? (env.SVC_DATA_DIR || ".svc")),
     publicUrl: publicUrl(options.publicUrl ?? env.SVC_PUBLIC_URL),
     apiKey: env.SVC_API_KEY || null,
+    masterKey: env.SVC_MASTER_KEY || null,
     tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
     allowUnsandboxed: env.SVC_ALLOW_UNSANDBOXED === "1",
     limits: limits(env),

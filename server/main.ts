@@ -22,6 +22,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     console.log("\nThe first organization was created. Its API key is shown only this once:\n");
     console.log(`  export SVC_API_KEY=${server.firstKey}\n`);
   }
+  server.open();
   const signal = await firstSignal();
   console.log(`${signal}: finishing what runs …`);
   await server.close();

@@ -14,6 +14,8 @@ import { childLogs } from "./logs.ts";
 import { createDispatcher } from "./routes/dispatch.ts";
 import { canRestrictChildren, runtimeName } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
+import { loadMasterKey } from "./secrets/master-key.ts";
+import { Vault } from "./secrets/vault.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployment-cache.ts";
 import { Packages } from "./services/packages.ts";
@@ -23,6 +25,8 @@ import type { Engine } from "./store/engine.ts";
 import { lockDataDir } from "./store/lock.ts";
 import { countOrganizations } from "./store/organizations.ts";
 import { openSqlite } from "./store/sqlite.ts";
+import { DeliveryLog } from "./webhooks/delivery-log.ts";
+import { WebhookLimits } from "./webhooks/limits.ts";
 import { RouteTable } from "./webhooks/route-table.ts";
 import { Trigger } from "./webhooks/trigger.ts";
 import { Waiters } from "./webhooks/waiters.ts";
@@ -37,6 +41,8 @@ export interface RunningServer {
   publicUrl: string;
   /** The first key, when one was just made. */
   firstKey: string | null;
+  /** Lets `/readyz` answer 200: called once the first key was shown. */
+  open(): void;
   /** Stops accepting, finishes or hands back what runs; resolves within 30 s. */
   close(): Promise<void>;
 }
@@ -68,6 +74,8 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   const deployments = new DeploymentCache(engine);
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
     deployments.definition(orgId, deploymentId);
+  const vault = new Vault(engine, loadMasterKey(config.masterKey ?? undefined, config.dataDir));
+  const deliveries = new DeliveryLog(engine);
   const executor = new Executor({
     engine,
     owner: newOwner(),
@@ -75,7 +83,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     notices,
     logs,
     definitionOf,
-    secretsOf: async () => ({}),
+    secretsOf: (orgId) => vault.values(orgId),
   });
   const children = { engine, executor, notices, definitionOf };
   const pools = createPools({
@@ -116,6 +124,9 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     notices,
     logs,
     definitionOf,
+    vault,
+    limits: new WebhookLimits(limits),
+    deliveries,
     waiters: new Waiters(engine, notices, closing.signal),
     closing: closing.signal,
   };
@@ -128,12 +139,14 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   await executor.start(pools, true);
   const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
   scheduler.start();
-  ready = true;
 
   return {
     url,
     publicUrl: app.baseUrl(),
     firstKey,
+    open() {
+      ready = true;
+    },
     async close() {
       ready = false;
       const drained = listener.drain();
@@ -142,6 +155,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
       await executor.close(shutdownGraceMs);
       listener.close();
       await drained;
+      await deliveries.flush();
       await engine.close();
       lock.release();
     },

@@ -61,7 +61,6 @@ export async function runChild(
     deployment_id: parent.deployment_id,
     environment: parent.environment,
     input: JSON.stringify(request.input),
-    unmapped: "[]",
     parent_execution_id: parentId,
     parent_key: key,
     depth: parent.depth + 1,

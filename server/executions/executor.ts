@@ -44,7 +44,7 @@ export interface ExecutorOptions {
   /** The definition of a deployment. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   /** The secrets that an organization's code is given. */
-  secretsOf(orgId: string): Promise<Record<string, string>>;
+  secretsOf(orgId: string): Promise<Readonly<Record<string, string>>>;
 }
 
 export class Executor {
@@ -192,12 +192,13 @@ export class Executor {
   }
 
   async #attempt(row: ExecutionRow, target: TargetDefinition | undefined, pools: Pools): Promise<Outcome> {
-    if (row.cancel_requested === 1) return { type: "cancelled" };
     if (target === undefined) {
       const message = `The deployment has no ${row.kind} '${row.name}'.`;
       const error = { name: "NotFoundError", message, stack: "" };
       return { type: "failed", error, final: true, reason: "load" };
     }
+    const secrets = { ...(await this.#options.secretsOf(row.org_id)) };
+    if (row.cancel_requested === 1) return { type: "cancelled" };
     return pools.run({
       executionId: row.execution_id,
       organizationId: row.org_id,
@@ -210,7 +211,7 @@ export class Executor {
       attempt: row.attempt,
       trigger: row.origin,
       timeoutMs: target.timeoutSeconds * 1000,
-      secrets: await this.#options.secretsOf(row.org_id),
+      secrets,
       alone: row.alone === 1,
     });
   }

@@ -59,7 +59,14 @@ export function createDispatcher({ app, authenticate, isReady }: DispatchOptions
     const match = rules.match(request.method ?? "GET", path);
     if (match !== null && "rule" in match) {
       if (isWebhook(match)) {
-        void handleWebhook(app, request, response, match, environment || defaultEnvironment, report);
+        void handleWebhook({
+          app,
+          request,
+          response,
+          match,
+          environment: environment || defaultEnvironment,
+          report,
+        });
       } else {
         void transcode(request, response, match, new URLSearchParams(at < 0 ? "" : target.slice(at + 1)));
       }

@@ -20,6 +20,7 @@ import { isJsonContentType, readBody } from "../webhooks/body.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
+import { decodeRequest } from "./decode.ts";
 import type { Match } from "./http-rule.ts";
 
 /** How messages are written as JSON everywhere: snake_case, with empty lists and strings shown. */
@@ -169,12 +170,7 @@ async function readMessage(
     delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
     json[name] = value;
   }
-  try {
-    return fromJson(rule.method.input, json);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw invalid(`Cannot read the request: ${reason.replace(/svc\.v1\.\w+\./g, "")}.`);
-  }
+  return decodeRequest(rule.method.input, json);
 }
 
 async function readJson(request: Request, limits: Limits): Promise<JsonObject> {

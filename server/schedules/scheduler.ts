@@ -264,10 +264,6 @@ function* queueRun(
     deployment_id: row.deployment_id,
     environment: row.environment,
     input: JSON.stringify(definition.input),
-    unmapped: "[]",
-    parent_execution_id: null,
-    parent_key: null,
-    depth: 0,
     created_at: nowMs,
   });
   decided.deployments.add(row.deployment_id);

@@ -5,8 +5,11 @@ import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import type { Notices } from "../executions/notices.ts";
 import type { Pools } from "../executions/pool/contract.ts";
+import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
+import type { DeliveryLog } from "../webhooks/delivery-log.ts";
+import type { WebhookLimits } from "../webhooks/limits.ts";
 import type { RouteTable } from "../webhooks/route-table.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Waiters } from "../webhooks/waiters.ts";
@@ -27,6 +30,9 @@ export interface App {
   logs: LogWriter;
   /** The definition of a deployment, from memory when it was used lately. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+  vault: Vault;
+  limits: WebhookLimits;
+  deliveries: DeliveryLog;
   /** Callers that prefer to wait for the end of what they triggered. */
   waiters: Waiters;
   /** Aborted when the service shuts down: streams end. */

@@ -2,6 +2,7 @@
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { TraceEntry } from "../../project/mapping.ts";
 import {
   type DeployedTarget,
   DeployedTargetSchema,
@@ -9,15 +10,17 @@ import {
   DeploymentSchema,
 } from "../../proto/svc/v1/deployment_pb.ts";
 import {
+  AttemptSchema,
   type Execution,
   ExecutionErrorSchema,
   ExecutionSchema,
   type LogLine,
   LogLineSchema,
+  MappingStepSchema,
 } from "../../proto/svc/v1/execution_pb.ts";
 import type { StoredError } from "../executions/states.ts";
 import type { DeploymentRow } from "../store/deployments.ts";
-import type { ExecutionRow } from "../store/executions.ts";
+import type { AttemptRow, ExecutionRow } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import type { LogRow } from "../store/logs.ts";
 
@@ -114,7 +117,33 @@ export function toExecution(row: ExecutionRow): Execution {
     createdAt: timestampFromMs(row.created_at),
     startedAt: optionalTime(row.started_at),
     finishedAt: optionalTime(row.finished_at),
+    dueAt: optionalTime(row.status === "queued" && row.due_at > row.created_at ? row.due_at : null),
+    replayOf: row.replay_of ?? "",
   });
+}
+
+/** With what only the view of a single execution shows. */
+export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Execution {
+  const message = toExecution(row);
+  const trace = row.mapping === null ? [] : parseStored<TraceEntry[]>(row.mapping);
+  message.mapping = trace.map(({ type, stoppedAt, because, ...entry }) =>
+    create(MappingStepSchema, {
+      ...entry,
+      type: type ?? "",
+      stoppedAt: stoppedAt ?? "",
+      because: because ?? "",
+    }),
+  );
+  message.attempts = attempts.map((attempt) =>
+    create(AttemptSchema, {
+      attempt: attempt.attempt,
+      startedAt: optionalTime(attempt.started_at),
+      finishedAt: timestampFromMs(attempt.finished_at),
+      error: create(ExecutionErrorSchema, parseStored<StoredError>(attempt.error)),
+      retryAt: optionalTime(attempt.retry_at),
+    }),
+  );
+  return message;
 }
 
 export function toLogLine(row: LogRow): LogLine {

@@ -16,7 +16,15 @@ import {
 } from "../store/deployments.ts";
 import { getObject } from "../store/objects.ts";
 import type { App } from "./app.ts";
-import { activationOf, afterActivation, logDeployment, rethrowConflict } from "./deployments.ts";
+import { audit } from "./audit.ts";
+import {
+  aboutOf,
+  activationOf,
+  afterActivation,
+  deploymentName,
+  logDeployment,
+  rethrowConflict,
+} from "./deployments.ts";
 
 /** How long one module may take to load when it is checked. */
 const loadCheckMs = 20_000;
@@ -80,6 +88,7 @@ export async function deploy(
           throw fail(Code.Aborted, `Cannot activate ${deploymentId}: it is ${now?.status} by now.`);
         }
         yield* activate(activationOf(pending, actor));
+        yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
       })
       .catch(rethrowConflict);
   } catch (error) {

@@ -28,6 +28,7 @@ import { parseStored } from "../store/json.ts";
 import { getObject, insertUpload } from "../store/objects.ts";
 import { listSchedulesOf } from "../store/schedules.ts";
 import type { App } from "./app.ts";
+import { audit } from "./audit.ts";
 import { optionalTime, toDeployment } from "./convert.ts";
 import { deploy } from "./deploy.ts";
 import {
@@ -162,7 +163,9 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
               { status: 409 },
             );
           }
-          if (now.status === "superseded") yield* activate(activationOf(now, actor));
+          if (now.status !== "superseded") return;
+          yield* activate(activationOf(now, actor));
+          yield* audit(caller, "deployment.rolled_back", `to ${deploymentName(now)}`, aboutOf(now));
         })
         .catch(rethrowConflict);
       afterActivation(app, row);
@@ -184,6 +187,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
         if (now === undefined || now.status === "deleted") return;
         const actor = { keyId: caller.keyId, keyName: caller.keyName };
         yield* deleteDeployment(caller.orgId, request.deploymentId, actor, Date.now());
+        yield* audit(caller, "deployment.deleted", deploymentName(now), aboutOf(now));
       });
       app.routes.forget(caller.orgId);
       logDeployment(app, row, `Deployment ${row.deployment_id} of '${row.project}' was deleted.`);
@@ -209,6 +213,14 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       });
     },
   };
+}
+
+export function deploymentName(row: DeploymentRow): string {
+  return `${row.deployment_id} of '${row.project}' ${row.version} in ${row.environment}`;
+}
+
+export function aboutOf(row: DeploymentRow): { deploymentId: string; environment: string } {
+  return { deploymentId: row.deployment_id, environment: row.environment };
 }
 
 function checkDigest(digest: string): void {

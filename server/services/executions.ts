@@ -8,11 +8,19 @@ import { callerOf } from "../auth.ts";
 import { notFound } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
 import { getTarget } from "../store/activation.ts";
-import { type ExecutionRow, getExecution, insertExecution, listExecutions } from "../store/executions.ts";
+import {
+  type ExecutionRow,
+  getExecution,
+  insertExecution,
+  listAttempts,
+  listExecutions,
+} from "../store/executions.ts";
 import { encodePayload } from "../webhooks/payload.ts";
 import type { App } from "./app.ts";
-import { toExecution } from "./convert.ts";
+import { cancelTree } from "./cancel.ts";
+import { detailed, toExecution } from "./convert.ts";
 import { tailLogs, watchExecution } from "./follow.ts";
+import { replay } from "./replay.ts";
 import {
   checkedWord,
   environmentFilter,
@@ -59,10 +67,6 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
           deployment_id: target.deployment_id,
           environment,
           input: input.text,
-          unmapped: "[]",
-          parent_execution_id: null,
-          parent_key: null,
-          depth: 0,
           created_at: now,
         });
         return yield* getExecution(orgId, executionId);
@@ -73,7 +77,29 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
     },
 
     async getExecution(request, context) {
-      return toExecution(await require(callerOf(context).orgId, request.executionId));
+      const { orgId } = callerOf(context);
+      const row = await require(orgId, request.executionId);
+      const attempts = await engine.read(() => listAttempts(orgId, row.execution_id));
+      return detailed(row, attempts);
+    },
+
+    async cancelExecution(request, context) {
+      const { orgId } = callerOf(context);
+      await require(orgId, request.executionId);
+      await cancelTree(app, orgId, request.executionId);
+      return toExecution(await require(orgId, request.executionId));
+    },
+
+    async replayExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const original = await require(orgId, request.executionId);
+      const input =
+        request.input === undefined
+          ? original.input
+          : encodePayload(request.input as JsonObject, app.config.limits).text;
+      const row = await engine.write(() => replay(original, input, request.deploymentId));
+      app.executor.wake(row.deployment_id);
+      return toExecution(row);
     },
 
     async listExecutions(request, context) {

@@ -46,7 +46,12 @@ export async function* watchExecution(
       const state = `${row.status} ${row.attempt} ${row.losses}`;
       if (first || (state !== sent && !isEnd(row.status))) yield executionEvent(row);
       sent = state;
-      for await (const line of linesAfter(app, orgId, { name: "", executionId, environment: "" }, after)) {
+      for await (const line of linesAfter(
+        app,
+        orgId,
+        { name: "", executionId, environment: "", audit: false },
+        after,
+      )) {
         after = line.seq;
         yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(line) } });
       }
@@ -73,7 +78,12 @@ export async function* tailLogs(
 ): AsyncGenerator<TailLogsResponse> {
   const lines = request.lines ?? defaultLines;
   if (lines > maxLines) throw invalid(`Cannot send ${lines} lines: lines must be from 0 to ${maxLines}.`);
-  const filter = { name: request.name, executionId: request.executionId, environment: request.environment };
+  const filter = {
+    name: request.name,
+    executionId: request.executionId,
+    environment: request.environment,
+    audit: request.audit,
+  };
   const either = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notices, [logTopic(orgId)], fallbackMs);
   try {

@@ -1,18 +1,38 @@
-/** OrganizationService: the organization of the key. */
+/** OrganizationService: the organization of the key, its keys and its secrets. */
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { OrganizationSchema, type OrganizationService } from "../../proto/svc/v1/organization_pb.ts";
+import {
+  type ApiKey,
+  ApiKeySchema,
+  CreateApiKeyResponseSchema,
+  DeleteSecretResponseSchema,
+  ListApiKeysResponseSchema,
+  ListSecretsResponseSchema,
+  OrganizationSchema,
+  type OrganizationService,
+  type Secret,
+  SecretSchema,
+} from "../../proto/svc/v1/organization_pb.ts";
 import { callerOf } from "../auth.ts";
-import { notFound } from "../errors.ts";
-import { getOrganization } from "../store/organizations.ts";
+import { invalid, notFound } from "../errors.ts";
+import { isId } from "../ids.ts";
+import { createKey, isScope, scopes } from "../keys.ts";
+import { secretNameProblem, secretValueProblem } from "../secrets/rules.ts";
+import { getOrganization, insertKey, type KeyRow, listKeys, revokeKey } from "../store/organizations.ts";
+import { listSecrets, type SecretRow } from "../store/secrets.ts";
 import type { App } from "./app.ts";
+import { audit } from "./audit.ts";
+import { optionalTime } from "./convert.ts";
+
+const maxKeyName = 100;
 
 export function organizationService(app: App): ServiceImpl<typeof OrganizationService> {
+  const { engine, vault } = app;
   return {
     async getOrganization(_request, context) {
       const { orgId } = callerOf(context);
-      const row = await app.engine.read(() => getOrganization(orgId));
+      const row = await engine.read(() => getOrganization(orgId));
       if (row === undefined) throw notFound("The organization of this key is gone.");
       return create(OrganizationSchema, {
         orgId: row.org_id,
@@ -20,5 +40,119 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
         createdAt: timestampFromMs(row.created_at),
       });
     },
+
+    async createApiKey(request, context) {
+      const caller = callerOf(context);
+      const row = newKey(caller.orgId, request.name, request.scope || "full", request.expiresAt);
+      const { text, ...stored } = row;
+      await engine.write(function* () {
+        yield* insertKey(stored);
+        yield* audit(caller, "key.created", `key '${stored.name}' (${stored.key_id}), scope ${stored.scope}`);
+      });
+      return create(CreateApiKeyResponseSchema, {
+        key: toApiKey({ ...stored, last_used_at: null, revoked_at: null }),
+        token: text,
+      });
+    },
+
+    async listApiKeys(_request, context) {
+      const rows = await engine.read(() => listKeys(callerOf(context).orgId));
+      return create(ListApiKeysResponseSchema, { keys: rows.map(toApiKey) });
+    },
+
+    async revokeApiKey(request, context) {
+      const caller = callerOf(context);
+      const row = await engine.write(function* () {
+        const revoked = isId("key", request.keyId)
+          ? yield* revokeKey(caller.orgId, request.keyId, Date.now())
+          : undefined;
+        if (revoked !== undefined) {
+          yield* audit(caller, "key.revoked", `key '${revoked.name}' (${revoked.key_id})`);
+        }
+        return revoked;
+      });
+      if (row === undefined) {
+        throw notFound(`There is no key '${request.keyId.slice(0, 80)}' that could be revoked.`);
+      }
+      return toApiKey(row);
+    },
+
+    async setSecret(request, context) {
+      const caller = callerOf(context);
+      const problem = secretNameProblem(request.name) ?? secretValueProblem(request.value);
+      if (problem !== null) throw invalid(problem);
+      const row = await vault.set(caller.orgId, request.name, request.value);
+      await engine.write(() => audit(caller, "secret.set", `secret '${request.name}'`));
+      return toSecret(row);
+    },
+
+    async listSecrets(_request, context) {
+      const rows = await engine.read(() => listSecrets(callerOf(context).orgId));
+      return create(ListSecretsResponseSchema, { secrets: rows.map(toSecret) });
+    },
+
+    async deleteSecret(request, context) {
+      const caller = callerOf(context);
+      if (!(await vault.remove(caller.orgId, request.name))) {
+        throw notFound(`There is no secret '${request.name.slice(0, 80)}'.`);
+      }
+      await engine.write(() => audit(caller, "secret.removed", `secret '${request.name}'`));
+      return create(DeleteSecretResponseSchema);
+    },
   };
+}
+
+type NewKey = Omit<KeyRow, "last_used_at" | "revoked_at"> & { text: string };
+
+/** @throws ConnectError `invalid_argument` */
+function newKey(
+  orgId: string,
+  name: string,
+  scope: string,
+  expiresAt: Parameters<typeof timestampMs>[0] | undefined,
+): NewKey {
+  if (name.trim() === "" || [...name].length > maxKeyName) {
+    throw invalid(`Cannot create a key: its name must have 1 to ${maxKeyName} characters.`);
+  }
+  if (!isScope(scope)) {
+    throw invalid(
+      `Cannot create a key with scope '${scope.slice(0, 80)}': it must be one of ${scopes.join(", ")}.`,
+    );
+  }
+  const now = Date.now();
+  const expires = expiresAt === undefined ? null : timestampMs(expiresAt);
+  if (expires !== null && expires <= now) {
+    throw invalid("Cannot create a key: expires_at must be a time to come.");
+  }
+  const { keyId, secretHash, text } = createKey();
+  return {
+    key_id: keyId,
+    org_id: orgId,
+    name,
+    secret_hash: secretHash,
+    scope,
+    created_at: now,
+    expires_at: expires,
+    text,
+  };
+}
+
+function toApiKey(row: KeyRow): ApiKey {
+  return create(ApiKeySchema, {
+    keyId: row.key_id,
+    name: row.name,
+    scope: row.scope,
+    createdAt: timestampFromMs(row.created_at),
+    lastUsedAt: optionalTime(row.last_used_at),
+    expiresAt: optionalTime(row.expires_at),
+    revokedAt: optionalTime(row.revoked_at),
+  });
+}
+
+function toSecret(row: SecretRow): Secret {
+  return create(SecretSchema, {
+    name: row.name,
+    createdAt: timestampFromMs(row.created_at),
+    updatedAt: timestampFromMs(row.updated_at),
+  });
 }

@@ -26,6 +26,7 @@ import {
   type TickWithStatus,
 } from "../store/schedules.ts";
 import type { App } from "./app.ts";
+import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
 import { environmentOf } from "./request.ts";
 
@@ -48,7 +49,8 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
     request: { name: string; environment: string },
     context: HandlerContext,
   ): Promise<Schedule> {
-    const { orgId } = callerOf(context);
+    const caller = callerOf(context);
+    const { orgId } = caller;
     const environment = environmentOf(request.environment, context);
     const row = await engine.write(function* () {
       const found = yield* require(orgId, environment, request.name);
@@ -56,6 +58,9 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
       // A second pause or resume changes nothing, so that it may be repeated.
       if ((found.paused === 1) !== paused) {
         yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
+        const action = paused ? "schedule.paused" : "schedule.resumed";
+        const { name } = found;
+        yield* audit(caller, action, `schedule of ${found.kind} '${name}'`, { name, environment });
       }
       return yield* require(orgId, environment, request.name);
     });

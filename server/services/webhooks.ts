@@ -1,6 +1,6 @@
 /** WebhookService: the trigger for callers of the RPC protocols, and the list. */
 import { create } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
 import type { WebhookDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import {
@@ -12,15 +12,17 @@ import {
   WebhookTargetSchema,
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth.ts";
-import { invalid } from "../errors.ts";
+import { fail, invalid } from "../errors.ts";
 import { listWebhooks, type WebhookRow } from "../store/activation.ts";
 import { getDeployment } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
 import { getOrganization } from "../store/organizations.ts";
 import { addressOf } from "../webhooks/address.ts";
+import { checkedKey, hashOf } from "../webhooks/idempotency.ts";
 import { encodePayload } from "../webhooks/payload.ts";
 import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
+import { deliveryMethods } from "./deliveries.ts";
 import { environmentOf } from "./request.ts";
 
 export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
@@ -33,10 +35,26 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
         );
       }
       const route = await app.trigger.route(address);
-      const value = (request.payload ?? {}) as JsonObject;
-      const accepted = await app.trigger.accept(route, encodePayload(value, app.config.limits));
-      return create(TriggerWebhookResponseSchema, { executionId: accepted.executionId, status: "queued" });
+      if (route.definition.signature !== null) {
+        throw fail(
+          Code.Unauthenticated,
+          "This webhook is signed: only a POST to its URL, whose raw bytes can be checked, triggers it.",
+        );
+      }
+      const payload = encodePayload((request.payload ?? {}) as JsonObject, app.config.limits);
+      const name = context.requestHeader.get("idempotency-key");
+      const key =
+        name === null
+          ? null
+          : { key: checkedKey("idempotency-key", name), bodyHash: hashOf(Buffer.from(payload.text)) };
+      for (const [header, value] of Object.entries(app.limits.charge(route))) {
+        context.responseHeader.set(header, value);
+      }
+      const { executionId, replayed } = await app.trigger.accept(route, payload, key);
+      return create(TriggerWebhookResponseSchema, { executionId, status: "queued", replayed });
     },
+
+    ...deliveryMethods(app),
 
     async listWebhooks(request, context) {
       const caller = callerOf(context);
@@ -82,6 +100,7 @@ function group(rows: readonly WebhookRow[], kind: string, baseUrl: string): Webh
         slug: row.slug,
       }),
       fieldMapping: mappingMap(definition.fieldMapping),
+      signatureScheme: definition.signature?.scheme ?? "",
     });
     target.webhooks.push(webhook);
   }

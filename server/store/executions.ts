@@ -22,6 +22,9 @@ export interface ExecutionRow {
   input: string;
   /** JSON text: a list of paths. */
   unmapped: string;
+  /** JSON text: what each entry of the field mapping found; null without a mapping. */
+  mapping: string | null;
+  replay_of: string | null;
   /** JSON text. */
   output: string | null;
   /** JSON text of `{name, message, stack}`. */
@@ -53,10 +56,12 @@ export interface NewExecution {
   deployment_id: string;
   environment: string;
   input: string;
-  unmapped: string;
-  parent_execution_id: string | null;
-  parent_key: string | null;
-  depth: number;
+  unmapped?: string;
+  mapping?: string | null;
+  replay_of?: string | null;
+  parent_execution_id?: string | null;
+  parent_key?: string | null;
+  depth?: number;
   created_at: number;
 }
 
@@ -81,8 +86,8 @@ export interface ExecutionFilter {
 }
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, status, kind, name, origin, deployment_id, environment, input,
-  unmapped, parent_execution_id, parent_key, depth, due_at, created_at)
-VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)`;
+  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at)
+VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -149,10 +154,12 @@ export function* insertExecution(row: NewExecution): Program<void> {
     row.deployment_id,
     row.environment,
     row.input,
-    row.unmapped,
-    row.parent_execution_id,
-    row.parent_key,
-    row.depth,
+    row.unmapped ?? "[]",
+    row.mapping ?? null,
+    row.replay_of ?? null,
+    row.parent_execution_id ?? null,
+    row.parent_key ?? null,
+    row.depth ?? 0,
     row.created_at,
   );
 }

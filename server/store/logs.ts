@@ -2,7 +2,7 @@
 import { all, first, type Program, run } from "./engine.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
-export type LogSource = "console" | "execution" | "webhook" | "deployment" | "schedule";
+export type LogSource = "console" | "execution" | "webhook" | "schedule" | "deployment" | "audit";
 
 export interface NewLog {
   org_id: string;
@@ -24,16 +24,18 @@ export interface LogFilter {
   name: string;
   executionId: string;
   environment: string;
+  /** The audit trail alone, or everything but it. */
+  audit: boolean;
 }
 
 const INSERT = `INSERT INTO logs (org_id, at, level, source, message, execution_id, deployment_id, name, environment)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const MATCHES = "(?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4)";
+const MATCHES = "(?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4) AND (source = 'audit') = ?5";
 const SELECT_LAST = `SELECT * FROM logs WHERE org_id = ?1 AND ${MATCHES} ORDER BY seq DESC LIMIT ?2`;
-const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?5 AND ${MATCHES}
+const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND ${MATCHES}
 ORDER BY seq DESC LIMIT ?2`;
-const SELECT_AFTER = `SELECT * FROM logs WHERE org_id = ?1 AND seq > ?5 AND ${MATCHES} ORDER BY seq LIMIT ?2`;
-const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND seq > ?5 AND ${MATCHES}
+const SELECT_AFTER = `SELECT * FROM logs WHERE org_id = ?1 AND seq > ?6 AND ${MATCHES} ORDER BY seq LIMIT ?2`;
+const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?7 AND seq > ?6 AND ${MATCHES}
 ORDER BY seq LIMIT ?2`;
 const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs";
 
@@ -60,16 +62,18 @@ export function* lastLogs(
   filter: LogFilter,
   limit: number,
 ): Program<{ rows: LogRow[]; end: number }> {
+  const audit = filter.audit ? 1 : 0;
   const end = (yield* first<{ seq: number }>(SELECT_END))?.seq ?? 0;
   const rows =
     filter.executionId === ""
-      ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment)
+      ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment, audit)
       : yield* all<LogRow>(
           SELECT_LAST_OF_EXECUTION,
           orgId,
           limit,
           filter.name,
           filter.environment,
+          audit,
           filter.executionId,
         );
   return { rows: rows.reverse(), end };
@@ -82,8 +86,9 @@ export function* logsAfter(
   after: number,
   limit: number,
 ): Program<LogRow[]> {
+  const audit = filter.audit ? 1 : 0;
   if (filter.executionId === "") {
-    return yield* all<LogRow>(SELECT_AFTER, orgId, limit, filter.name, filter.environment, after);
+    return yield* all<LogRow>(SELECT_AFTER, orgId, limit, filter.name, filter.environment, audit, after);
   }
   return yield* all<LogRow>(
     SELECT_AFTER_OF_EXECUTION,
@@ -91,6 +96,7 @@ export function* logsAfter(
     limit,
     filter.name,
     filter.environment,
+    audit,
     after,
     filter.executionId,
   );

@@ -143,6 +143,8 @@ CREATE TABLE executions (
   environment         TEXT NOT NULL,
   input               TEXT NOT NULL,
   unmapped            TEXT NOT NULL DEFAULT '[]',
+  mapping             TEXT,
+  replay_of           TEXT,
   output              TEXT,
   error               TEXT,
   attempt             BIGINT NOT NULL DEFAULT 1,
@@ -174,6 +176,48 @@ CREATE TABLE attempts (
   error        TEXT NOT NULL,
   retry_at     BIGINT,
   PRIMARY KEY (org_id, execution_id, attempt)
+);
+
+CREATE TABLE idempotency (
+  org_id       TEXT NOT NULL,
+  webhook      TEXT NOT NULL,
+  key          TEXT NOT NULL,
+  body_hash    TEXT NOT NULL,
+  execution_id TEXT NOT NULL,
+  expires_at   BIGINT NOT NULL,
+  PRIMARY KEY (org_id, webhook, key)
+);
+CREATE INDEX expiring_idempotency ON idempotency (expires_at);
+
+CREATE TABLE deliveries (
+  org_id        TEXT NOT NULL,
+  webhook       TEXT NOT NULL,
+  slot          BIGINT NOT NULL,
+  delivery_id   TEXT NOT NULL,
+  received_at   BIGINT NOT NULL,
+  environment   TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  slug          TEXT NOT NULL,
+  outcome       TEXT NOT NULL,
+  http_status   BIGINT NOT NULL,
+  reason        TEXT NOT NULL,
+  execution_id  TEXT,
+  deployment_id TEXT NOT NULL,
+  size_bytes    BIGINT NOT NULL,
+  headers       TEXT NOT NULL,
+  payload       TEXT,
+  PRIMARY KEY (org_id, webhook, slot)
+);
+CREATE UNIQUE INDEX delivery_of_id ON deliveries (org_id, delivery_id);
+
+CREATE TABLE secrets (
+  org_id     TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  sealed     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL,
+  PRIMARY KEY (org_id, name)
 );
 
 CREATE TABLE logs (

@@ -14,6 +14,10 @@ export interface Route {
   kind: TargetKind;
   name: string;
   slug: string;
+  /** Environment, kind, name and slug, joined by `/`: names the webhook within its organization. */
+  webhook: string;
+  /** The log line of an accepted delivery, made once. */
+  acceptedMessage: string;
   deploymentId: string;
   definition: WebhookDefinition;
   /** Null when the payload is the input. */
@@ -74,8 +78,8 @@ export class RouteTable {
     const rows = await this.#engine.read(() => listRoutes(orgId));
     const routes: Routes = { byTarget: new Map(), bySlug: new Map() };
     for (const row of rows) {
-      const route = toRoute(row);
-      routes.byTarget.set(`${route.environment}/${route.kind}/${route.name}/${route.slug}`, route);
+      const route = routeFrom(row);
+      routes.byTarget.set(route.webhook, route);
       const slug = `${route.environment}/${route.slug}`;
       const same = routes.bySlug.get(slug);
       if (same === undefined) routes.bySlug.set(slug, [route]);
@@ -95,7 +99,8 @@ export class RouteTable {
   }
 }
 
-function toRoute(row: WebhookRow): Route {
+/** The route of a stored webhook. */
+export function routeFrom(row: WebhookRow): Route {
   const definition = parseStored<WebhookDefinition>(row.definition);
   return {
     orgId: row.org_id,
@@ -103,6 +108,8 @@ function toRoute(row: WebhookRow): Route {
     kind: row.kind,
     name: row.name,
     slug: row.slug,
+    webhook: `${row.environment}/${row.kind}/${row.name}/${row.slug}`,
+    acceptedMessage: `Webhook '${row.slug}' of ${row.kind} '${row.name}' accepted.`,
     deploymentId: row.deployment_id,
     definition,
     mapping: definition.fieldMapping.length > 0 ? compileMapping(definition.fieldMapping) : null,

@@ -5,12 +5,14 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
-import { fail, notFound } from "../errors.ts";
+import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import { orderedId } from "../ids.ts";
-import type { Engine } from "../store/engine.ts";
-import { insertExecution } from "../store/executions.ts";
+import type { Engine, Program } from "../store/engine.ts";
+import { insertExecution, type NewExecution } from "../store/executions.ts";
+import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
+import { type IdempotencyKey, keyLifetimeMs } from "./idempotency.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
 /** How a request names its webhook. */
@@ -30,78 +32,115 @@ export interface Payload {
 
 export interface Accepted {
   executionId: string;
-  orgId: string;
+  /** The idempotency key was used before: this is the first delivery's execution. */
+  replayed: boolean;
+}
+
+export interface TriggerParts {
+  engine: Engine;
+  routes: RouteTable;
+  executor: Pick<Executor, "wake">;
+  logs: LogWriter;
 }
 
 export class Trigger {
-  readonly #engine: Engine;
-  readonly #routes: RouteTable;
-  readonly #executor: Executor;
-  readonly #logs: LogWriter;
+  readonly #parts: TriggerParts;
 
-  constructor(parts: { engine: Engine; routes: RouteTable; executor: Executor; logs: LogWriter }) {
-    this.#engine = parts.engine;
-    this.#routes = parts.routes;
-    this.#executor = parts.executor;
-    this.#logs = parts.logs;
+  constructor(parts: TriggerParts) {
+    this.#parts = parts;
   }
 
   /** @throws ConnectError: 404 when there is no such webhook, 409 when several match, 410 when its deployment was deleted. */
   async route(address: WebhookAddress): Promise<Route> {
     const { orgId, environment, target, slug } = address;
+    const { routes } = this.#parts;
     if (target !== null) {
-      const route = await this.#routes.find(orgId, environment, target.kind, target.name, slug);
+      const route = await routes.find(orgId, environment, target.kind, target.name, slug);
       if (route === undefined) throw noWebhook();
       if (route.gone) throw goneWebhook();
       return route;
     }
-    const routes = await this.#routes.findBySlug(orgId, environment, slug);
-    const live = routes.filter((route) => !route.gone);
+    const found = await routes.findBySlug(orgId, environment, slug);
+    const live = found.filter((route) => !route.gone);
     const [only] = live;
-    if (only === undefined) throw routes.length > 0 ? goneWebhook() : noWebhook();
+    if (only === undefined) throw found.length > 0 ? goneWebhook() : noWebhook();
     if (live.length > 1) throw ambiguous(slug, live);
     return only;
   }
 
-  /** Queues the execution. Resolves when it is on disk. */
-  async accept(route: Route, payload: Payload): Promise<Accepted> {
-    const now = Date.now();
-    const executionId = orderedId("exe", now);
-    const mapped = route.mapping?.apply(payload.value);
-    await this.#engine.write(() =>
-      insertExecution({
-        org_id: route.orgId,
-        execution_id: executionId,
-        kind: route.kind,
-        name: route.name,
-        origin: "webhook",
-        deployment_id: route.deploymentId,
-        environment: route.environment,
-        input: mapped === undefined ? payload.text : JSON.stringify(mapped.input),
-        unmapped:
-          mapped === undefined || mapped.unmapped.length === 0 ? "[]" : JSON.stringify(mapped.unmapped),
-        parent_execution_id: null,
-        parent_key: null,
-        depth: 0,
-        created_at: now,
-      }),
-    );
-    this.#executor.wake(route.deploymentId);
-    this.#logs.add([
+  /**
+   * Queues the execution. Resolves when it is on disk.
+   * @throws ConnectError 422 when the key was used with another body
+   */
+  async accept(route: Route, payload: Payload, key: IdempotencyKey | null): Promise<Accepted> {
+    const { engine, executor } = this.#parts;
+    const row = newExecution(route, payload);
+    const accepted: Accepted = { executionId: row.execution_id, replayed: false };
+    if (key === null) await engine.write(() => insertExecution(row));
+    else {
+      const first = await engine.write(() => insertOnce(row, route, key));
+      if (first !== row.execution_id) return { executionId: first, replayed: true };
+    }
+    executor.wake(route.deploymentId);
+    this.#log(route, row);
+    return accepted;
+  }
+
+  #log(route: Route, row: NewExecution): void {
+    this.#parts.logs.add([
       {
         org_id: route.orgId,
-        at: now,
+        at: row.created_at,
         level: "info",
         source: "webhook",
-        message: `Webhook '${route.slug}' of ${route.kind} '${route.name}' accepted.`,
-        execution_id: executionId,
+        message: route.acceptedMessage,
+        execution_id: row.execution_id,
         deployment_id: route.deploymentId,
         name: route.name,
         environment: route.environment,
       },
     ]);
-    return { executionId, orgId: route.orgId };
   }
+}
+
+function newExecution(route: Route, payload: Payload): NewExecution {
+  const now = Date.now();
+  const row: NewExecution = {
+    org_id: route.orgId,
+    execution_id: orderedId("exe", now),
+    kind: route.kind,
+    name: route.name,
+    origin: "webhook",
+    deployment_id: route.deploymentId,
+    environment: route.environment,
+    input: payload.text,
+    created_at: now,
+  };
+  if (route.mapping === null) return row;
+  const { input, unmapped } = route.mapping.apply(payload.value);
+  row.input = JSON.stringify(input);
+  row.mapping = JSON.stringify(route.mapping.trace(payload.value));
+  if (unmapped.length > 0) row.unmapped = JSON.stringify(unmapped);
+  return row;
+}
+
+/** Inserts the execution unless its key has one already; returns the id of the key's execution. */
+function* insertOnce(row: NewExecution, route: Route, { key, bodyHash }: IdempotencyKey): Program<string> {
+  const before = yield* getIdempotency(row.org_id, route.webhook, key, row.created_at);
+  if (before !== undefined) {
+    if (before.body_hash === bodyHash) return before.execution_id;
+    throw invalid("The idempotency key was used with another body in the last 24 hours.", { status: 422 });
+  }
+  yield* putIdempotency({
+    org_id: row.org_id,
+    webhook: route.webhook,
+    key,
+    body_hash: bodyHash,
+    execution_id: row.execution_id,
+    expires_at: row.created_at + keyLifetimeMs,
+  });
+  yield* insertExecution(row);
+  return row.execution_id;
 }
 
 /** One message for an unknown organization, target and slug: a stranger learns nothing of which it was. */

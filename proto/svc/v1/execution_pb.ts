@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/execution.proto.
  */
 export const file_svc_v1_execution: GenFile = /*@__PURE__*/
-  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi0gMKCUV4ZWN1dGlvbhIUCgxleGVjdXRpb25faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGtpbmQYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgd0cmlnZ2VyGAUgASgJEhUKDWRlcGxveW1lbnRfaWQYBiABKAkSEwoLZW52aXJvbm1lbnQYByABKAkSJgoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBm91dHB1dBgJIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIlCgVlcnJvchgKIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIQCgh1bm1hcHBlZBgLIAMoCRIPCgdhdHRlbXB0GAwgASgNEhsKE3BhcmVudF9leGVjdXRpb25faWQYDSABKAkSLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj4KDkV4ZWN1dGlvbkVycm9yEgwKBG5hbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgVzdGFjaxgDIAEoCSJuChNSdW5FeGVjdXRpb25SZXF1ZXN0EgwKBG5hbWUYASABKAkSDAoEa2luZBgCIAEoCRImCgVpbnB1dBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEwoLZW52aXJvbm1lbnQYBCABKAkiKwoTR2V0RXhlY3V0aW9uUmVxdWVzdBIUCgxleGVjdXRpb25faWQYASABKAkiqgEKFUxpc3RFeGVjdXRpb25zUmVxdWVzdBIOCgZzdGF0dXMYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRraW5kGAMgASgJEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtlbnZpcm9ubWVudBgFIAEoCRIRCglwYWdlX3NpemUYBiABKA0SEgoKcGFnZV90b2tlbhgHIAEoCSJYChZMaXN0RXhlY3V0aW9uc1Jlc3BvbnNlEiUKCmV4ZWN1dGlvbnMYASADKAsyES5zdmMudjEuRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI8ChVXYXRjaEV4ZWN1dGlvblJlcXVlc3QSFAoMZXhlY3V0aW9uX2lkGAEgASgJEg0KBWFmdGVyGAIgASgJImkKFldhdGNoRXhlY3V0aW9uUmVzcG9uc2USJgoJZXhlY3V0aW9uGAEgASgLMhEuc3ZjLnYxLkV4ZWN1dGlvbkgAEh4KA2xvZxgCIAEoCzIPLnN2Yy52MS5Mb2dMaW5lSABCBwoFZXZlbnQihwEKD1RhaWxMb2dzUmVxdWVzdBIOCgZmb2xsb3cYASABKAgSEgoFbGluZXMYAiABKA1IAIgBARIMCgRuYW1lGAMgASgJEhQKDGV4ZWN1dGlvbl9pZBgEIAEoCRINCgVhZnRlchgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCUIICgZfbGluZXMiMAoQVGFpbExvZ3NSZXNwb25zZRIcCgNsb2cYASABKAsyDy5zdmMudjEuTG9nTGluZSLDAQoHTG9nTGluZRIOCgZjdXJzb3IYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGV2ZWwYAyABKAkSDgoGc291cmNlGAQgASgJEg8KB21lc3NhZ2UYBSABKAkSFAoMZXhlY3V0aW9uX2lkGAYgASgJEhUKDWRlcGxveW1lbnRfaWQYByABKAkSDAoEbmFtZRgIIAEoCRITCgtlbnZpcm9ubWVudBgJIAEoCTLQBAoQRXhlY3V0aW9uU2VydmljZRJoCgxSdW5FeGVjdXRpb24SGy5zdmMudjEuUnVuRXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iKIq1GAd0cmlnZ2VygtPkkwIXOgEqIhIvYXBpL3YxL2V4ZWN1dGlvbnMScQoMR2V0RXhlY3V0aW9uEhsuc3ZjLnYxLkdldEV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIjGKtRgEcmVhZILT5JMCIxIhL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9EnMKDkxpc3RFeGVjdXRpb25zEh0uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVxdWVzdBoeLnN2Yy52MS5MaXN0RXhlY3V0aW9uc1Jlc3BvbnNlIiKKtRgEcmVhZILT5JMCFBISL2FwaS92MS9leGVjdXRpb25zEooBCg5XYXRjaEV4ZWN1dGlvbhIdLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlcXVlc3QaHi5zdmMudjEuV2F0Y2hFeGVjdXRpb25SZXNwb25zZSI3irUYBHJlYWSC0+STAikSJy9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS93YXRjaDABEl0KCFRhaWxMb2dzEhcuc3ZjLnYxLlRhaWxMb2dzUmVxdWVzdBoYLnN2Yy52MS5UYWlsTG9nc1Jlc3BvbnNlIhyKtRgEcmVhZILT5JMCDhIML2FwaS92MS9sb2dzMAFiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi2gQKCUV4ZWN1dGlvbhIUCgxleGVjdXRpb25faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGtpbmQYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgd0cmlnZ2VyGAUgASgJEhUKDWRlcGxveW1lbnRfaWQYBiABKAkSEwoLZW52aXJvbm1lbnQYByABKAkSJgoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBm91dHB1dBgJIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIlCgVlcnJvchgKIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIQCgh1bm1hcHBlZBgLIAMoCRIPCgdhdHRlbXB0GAwgASgNEhsKE3BhcmVudF9leGVjdXRpb25faWQYDSABKAkSLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXASIQoIYXR0ZW1wdHMYEiADKAsyDy5zdmMudjEuQXR0ZW1wdBIqCgZkdWVfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXJlcGxheV9vZhgUIAEoCSKBAQoLTWFwcGluZ1N0ZXASDAoEcGF0aBgBIAEoCRIRCglwYXJhbWV0ZXIYAiABKAkSDQoFZm91bmQYAyABKAgSDAoEdHlwZRgEIAEoCRIPCgdyZWFkaW5nGAUgASgJEhIKCnN0b3BwZWRfYXQYBiABKAkSDwoHYmVjYXVzZRgHIAEoCSLQAQoHQXR0ZW1wdBIPCgdhdHRlbXB0GAEgASgNEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgVlcnJvchgEIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIsCghyZXRyeV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPgoORXhlY3V0aW9uRXJyb3ISDAoEbmFtZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg0KBXN0YWNrGAMgASgJIm4KE1J1bkV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtlbnZpcm9ubWVudBgEIAEoCSIrChNHZXRFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSIuChZDYW5jZWxFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSJ8ChZSZXBsYXlFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCKqAQoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Eg4KBnN0YXR1cxgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGtpbmQYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlgKFkxpc3RFeGVjdXRpb25zUmVzcG9uc2USJQoKZXhlY3V0aW9ucxgBIAMoCzIRLnN2Yy52MS5FeGVjdXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjwKFVdhdGNoRXhlY3V0aW9uUmVxdWVzdBIUCgxleGVjdXRpb25faWQYASABKAkSDQoFYWZ0ZXIYAiABKAkiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCKWAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBISCgVsaW5lcxgCIAEoDUgAiAEBEgwKBG5hbWUYAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEg0KBWFmdGVyGAUgASgJEhMKC2Vudmlyb25tZW50GAYgASgJEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIsMBCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsZXZlbBgDIAEoCRIOCgZzb3VyY2UYBCABKAkSDwoHbWVzc2FnZRgFIAEoCRIUCgxleGVjdXRpb25faWQYBiABKAkSFQoNZGVwbG95bWVudF9pZBgHIAEoCRIMCgRuYW1lGAggASgJEhMKC2Vudmlyb25tZW50GAkgASgJMt4GChBFeGVjdXRpb25TZXJ2aWNlEmgKDFJ1bkV4ZWN1dGlvbhIbLnN2Yy52MS5SdW5FeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiIoirUYB3RyaWdnZXKC0+STAhc6ASoiEi9hcGkvdjEvZXhlY3V0aW9ucxJxCgxHZXRFeGVjdXRpb24SGy5zdmMudjEuR2V0RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iMYq1GARyZWFkgtPkkwIjEiEvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0ScwoOTGlzdEV4ZWN1dGlvbnMSHS5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UiIoq1GARyZWFkgtPkkwIUEhIvYXBpL3YxL2V4ZWN1dGlvbnMShAEKD0NhbmNlbEV4ZWN1dGlvbhIeLnN2Yy52MS5DYW5jZWxFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9jYW5jZWwShAEKD1JlcGxheUV4ZWN1dGlvbhIeLnN2Yy52MS5SZXBsYXlFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9yZXBsYXkSigEKDldhdGNoRXhlY3V0aW9uEh0uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVxdWVzdBoeLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIjeKtRgEcmVhZILT5JMCKRInL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3dhdGNoMAESXQoIVGFpbExvZ3MSFy5zdmMudjEuVGFpbExvZ3NSZXF1ZXN0Ghguc3ZjLnYxLlRhaWxMb2dzUmVzcG9uc2UiHIq1GARyZWFkgtPkkwIOEgwvYXBpL3YxL2xvZ3MwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * One run of an agent or a workflow.
@@ -133,6 +133,34 @@ export type Execution = Message<"svc.v1.Execution"> & {
    * @generated from field: google.protobuf.Timestamp finished_at = 16;
    */
   finishedAt?: Timestamp | undefined;
+
+  /**
+   * What each entry of the field mapping found in the payload. Only filled by `GetExecution`.
+   *
+   * @generated from field: repeated svc.v1.MappingStep mapping = 17;
+   */
+  mapping: MappingStep[];
+
+  /**
+   * The attempts that failed, oldest first. Only filled by `GetExecution`.
+   *
+   * @generated from field: repeated svc.v1.Attempt attempts = 18;
+   */
+  attempts: Attempt[];
+
+  /**
+   * When it is tried next; only while it waits for that.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 19;
+   */
+  dueAt?: Timestamp | undefined;
+
+  /**
+   * The execution that this one is a replay of; empty for others.
+   *
+   * @generated from field: string replay_of = 20;
+   */
+  replayOf: string;
 };
 
 /**
@@ -252,6 +280,34 @@ export type ExecutionJson = {
    * @generated from field: google.protobuf.Timestamp finished_at = 16;
    */
   finishedAt?: TimestampJson;
+
+  /**
+   * What each entry of the field mapping found in the payload. Only filled by `GetExecution`.
+   *
+   * @generated from field: repeated svc.v1.MappingStep mapping = 17;
+   */
+  mapping?: MappingStepJson[];
+
+  /**
+   * The attempts that failed, oldest first. Only filled by `GetExecution`.
+   *
+   * @generated from field: repeated svc.v1.Attempt attempts = 18;
+   */
+  attempts?: AttemptJson[];
+
+  /**
+   * When it is tried next; only while it waits for that.
+   *
+   * @generated from field: google.protobuf.Timestamp due_at = 19;
+   */
+  dueAt?: TimestampJson;
+
+  /**
+   * The execution that this one is a replay of; empty for others.
+   *
+   * @generated from field: string replay_of = 20;
+   */
+  replayOf?: string;
 };
 
 /**
@@ -260,6 +316,216 @@ export type ExecutionJson = {
  */
 export const ExecutionSchema: GenMessage<Execution, {jsonType: ExecutionJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_execution, 0);
+
+/**
+ * What one entry of a field mapping found.
+ *
+ * @generated from message svc.v1.MappingStep
+ */
+export type MappingStep = Message<"svc.v1.MappingStep"> & {
+  /**
+   * The path in the payload.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The input parameter.
+   *
+   * @generated from field: string parameter = 2;
+   */
+  parameter: string;
+
+  /**
+   * Whether the path leads somewhere.
+   *
+   * @generated from field: bool found = 3;
+   */
+  found: boolean;
+
+  /**
+   * The JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`; empty when nothing was found.
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
+
+  /**
+   * `key` when the whole path is the name of a property, `path` when it was walked.
+   *
+   * @generated from field: string reading = 5;
+   */
+  reading: string;
+
+  /**
+   * The part of the path that is missing; empty when the value was found.
+   *
+   * @generated from field: string stopped_at = 6;
+   */
+  stoppedAt: string;
+
+  /**
+   * Why it is missing; empty when the value was found.
+   *
+   * @generated from field: string because = 7;
+   */
+  because: string;
+};
+
+/**
+ * What one entry of a field mapping found.
+ *
+ * @generated from message svc.v1.MappingStep
+ */
+export type MappingStepJson = {
+  /**
+   * The path in the payload.
+   *
+   * @generated from field: string path = 1;
+   */
+  path?: string;
+
+  /**
+   * The input parameter.
+   *
+   * @generated from field: string parameter = 2;
+   */
+  parameter?: string;
+
+  /**
+   * Whether the path leads somewhere.
+   *
+   * @generated from field: bool found = 3;
+   */
+  found?: boolean;
+
+  /**
+   * The JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`; empty when nothing was found.
+   *
+   * @generated from field: string type = 4;
+   */
+  type?: string;
+
+  /**
+   * `key` when the whole path is the name of a property, `path` when it was walked.
+   *
+   * @generated from field: string reading = 5;
+   */
+  reading?: string;
+
+  /**
+   * The part of the path that is missing; empty when the value was found.
+   *
+   * @generated from field: string stopped_at = 6;
+   */
+  stoppedAt?: string;
+
+  /**
+   * Why it is missing; empty when the value was found.
+   *
+   * @generated from field: string because = 7;
+   */
+  because?: string;
+};
+
+/**
+ * Describes the message svc.v1.MappingStep.
+ * Use `create(MappingStepSchema)` to create a new message.
+ */
+export const MappingStepSchema: GenMessage<MappingStep, {jsonType: MappingStepJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 1);
+
+/**
+ * An attempt that failed.
+ *
+ * @generated from message svc.v1.Attempt
+ */
+export type Attempt = Message<"svc.v1.Attempt"> & {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt: number;
+
+  /**
+   * When it started.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it failed.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 3;
+   */
+  finishedAt?: Timestamp | undefined;
+
+  /**
+   * Why.
+   *
+   * @generated from field: svc.v1.ExecutionError error = 4;
+   */
+  error?: ExecutionError | undefined;
+
+  /**
+   * When it was to be tried again; absent after the last attempt.
+   *
+   * @generated from field: google.protobuf.Timestamp retry_at = 5;
+   */
+  retryAt?: Timestamp | undefined;
+};
+
+/**
+ * An attempt that failed.
+ *
+ * @generated from message svc.v1.Attempt
+ */
+export type AttemptJson = {
+  /**
+   * From 1.
+   *
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt?: number;
+
+  /**
+   * When it started.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 2;
+   */
+  startedAt?: TimestampJson;
+
+  /**
+   * When it failed.
+   *
+   * @generated from field: google.protobuf.Timestamp finished_at = 3;
+   */
+  finishedAt?: TimestampJson;
+
+  /**
+   * Why.
+   *
+   * @generated from field: svc.v1.ExecutionError error = 4;
+   */
+  error?: ExecutionErrorJson;
+
+  /**
+   * When it was to be tried again; absent after the last attempt.
+   *
+   * @generated from field: google.protobuf.Timestamp retry_at = 5;
+   */
+  retryAt?: TimestampJson;
+};
+
+/**
+ * Describes the message svc.v1.Attempt.
+ * Use `create(AttemptSchema)` to create a new message.
+ */
+export const AttemptSchema: GenMessage<Attempt, {jsonType: AttemptJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 2);
 
 /**
  * @generated from message svc.v1.ExecutionError
@@ -318,7 +584,7 @@ export type ExecutionErrorJson = {
  * Use `create(ExecutionErrorSchema)` to create a new message.
  */
 export const ExecutionErrorSchema: GenMessage<ExecutionError, {jsonType: ExecutionErrorJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 1);
+  messageDesc(file_svc_v1_execution, 3);
 
 /**
  * @generated from message svc.v1.RunExecutionRequest
@@ -391,7 +657,7 @@ export type RunExecutionRequestJson = {
  * Use `create(RunExecutionRequestSchema)` to create a new message.
  */
 export const RunExecutionRequestSchema: GenMessage<RunExecutionRequest, {jsonType: RunExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 2);
+  messageDesc(file_svc_v1_execution, 4);
 
 /**
  * @generated from message svc.v1.GetExecutionRequest
@@ -422,7 +688,97 @@ export type GetExecutionRequestJson = {
  * Use `create(GetExecutionRequestSchema)` to create a new message.
  */
 export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest, {jsonType: GetExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 3);
+  messageDesc(file_svc_v1_execution, 5);
+
+/**
+ * @generated from message svc.v1.CancelExecutionRequest
+ */
+export type CancelExecutionRequest = Message<"svc.v1.CancelExecutionRequest"> & {
+  /**
+   * `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+};
+
+/**
+ * @generated from message svc.v1.CancelExecutionRequest
+ */
+export type CancelExecutionRequestJson = {
+  /**
+   * `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId?: string;
+};
+
+/**
+ * Describes the message svc.v1.CancelExecutionRequest.
+ * Use `create(CancelExecutionRequestSchema)` to create a new message.
+ */
+export const CancelExecutionRequestSchema: GenMessage<CancelExecutionRequest, {jsonType: CancelExecutionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 6);
+
+/**
+ * @generated from message svc.v1.ReplayExecutionRequest
+ */
+export type ReplayExecutionRequest = Message<"svc.v1.ReplayExecutionRequest"> & {
+  /**
+   * `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * Another input than the execution's own.
+   *
+   * @generated from field: optional google.protobuf.Struct input = 2;
+   */
+  input?: JsonObject | undefined;
+
+  /**
+   * The deployment whose code is to run. Default: the one that is active now, in the execution's environment.
+   *
+   * @generated from field: string deployment_id = 3;
+   */
+  deploymentId: string;
+};
+
+/**
+ * @generated from message svc.v1.ReplayExecutionRequest
+ */
+export type ReplayExecutionRequestJson = {
+  /**
+   * `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId?: string;
+
+  /**
+   * Another input than the execution's own.
+   *
+   * @generated from field: optional google.protobuf.Struct input = 2;
+   */
+  input?: StructJson;
+
+  /**
+   * The deployment whose code is to run. Default: the one that is active now, in the execution's environment.
+   *
+   * @generated from field: string deployment_id = 3;
+   */
+  deploymentId?: string;
+};
+
+/**
+ * Describes the message svc.v1.ReplayExecutionRequest.
+ * Use `create(ReplayExecutionRequestSchema)` to create a new message.
+ */
+export const ReplayExecutionRequestSchema: GenMessage<ReplayExecutionRequest, {jsonType: ReplayExecutionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 7);
 
 /**
  * @generated from message svc.v1.ListExecutionsRequest
@@ -537,7 +893,7 @@ export type ListExecutionsRequestJson = {
  * Use `create(ListExecutionsRequestSchema)` to create a new message.
  */
 export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jsonType: ListExecutionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 4);
+  messageDesc(file_svc_v1_execution, 8);
 
 /**
  * @generated from message svc.v1.ListExecutionsResponse
@@ -582,7 +938,7 @@ export type ListExecutionsResponseJson = {
  * Use `create(ListExecutionsResponseSchema)` to create a new message.
  */
 export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse, {jsonType: ListExecutionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 5);
+  messageDesc(file_svc_v1_execution, 9);
 
 /**
  * @generated from message svc.v1.WatchExecutionRequest
@@ -627,7 +983,7 @@ export type WatchExecutionRequestJson = {
  * Use `create(WatchExecutionRequestSchema)` to create a new message.
  */
 export const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest, {jsonType: WatchExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 6);
+  messageDesc(file_svc_v1_execution, 10);
 
 /**
  * Either a state or a log line.
@@ -683,7 +1039,7 @@ export type WatchExecutionResponseJson = {
  * Use `create(WatchExecutionResponseSchema)` to create a new message.
  */
 export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse, {jsonType: WatchExecutionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 7);
+  messageDesc(file_svc_v1_execution, 11);
 
 /**
  * @generated from message svc.v1.TailLogsRequest
@@ -730,6 +1086,13 @@ export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
    * @generated from field: string environment = 6;
    */
   environment: string;
+
+  /**
+   * Sends the audit trail, and nothing else: who pushed, rolled back, deleted, paused, created and revoked.
+   *
+   * @generated from field: bool audit = 7;
+   */
+  audit: boolean;
 };
 
 /**
@@ -777,6 +1140,13 @@ export type TailLogsRequestJson = {
    * @generated from field: string environment = 6;
    */
   environment?: string;
+
+  /**
+   * Sends the audit trail, and nothing else: who pushed, rolled back, deleted, paused, created and revoked.
+   *
+   * @generated from field: bool audit = 7;
+   */
+  audit?: boolean;
 };
 
 /**
@@ -784,7 +1154,7 @@ export type TailLogsRequestJson = {
  * Use `create(TailLogsRequestSchema)` to create a new message.
  */
 export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailLogsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 8);
+  messageDesc(file_svc_v1_execution, 12);
 
 /**
  * @generated from message svc.v1.TailLogsResponse
@@ -815,7 +1185,7 @@ export type TailLogsResponseJson = {
  * Use `create(TailLogsResponseSchema)` to create a new message.
  */
 export const TailLogsResponseSchema: GenMessage<TailLogsResponse, {jsonType: TailLogsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 9);
+  messageDesc(file_svc_v1_execution, 13);
 
 /**
  * One line of the log.
@@ -845,7 +1215,7 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
   level: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook`, `schedule` or `deployment`.
+   * Where it comes from: `console`, `execution`, `webhook`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */
@@ -915,7 +1285,7 @@ export type LogLineJson = {
   level?: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook`, `schedule` or `deployment`.
+   * Where it comes from: `console`, `execution`, `webhook`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */
@@ -962,7 +1332,7 @@ export type LogLineJson = {
  * Use `create(LogLineSchema)` to create a new message.
  */
 export const LogLineSchema: GenMessage<LogLine, {jsonType: LogLineJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 10);
+  messageDesc(file_svc_v1_execution, 14);
 
 /**
  * Runs agents and workflows, and tells what became of each run.
@@ -999,6 +1369,27 @@ export const ExecutionService: GenService<{
     methodKind: "unary";
     input: typeof ListExecutionsRequestSchema;
     output: typeof ListExecutionsResponseSchema;
+  },
+  /**
+   * Ends an execution: at once when it waits, by aborting `ctx.signal` and 5 s later its process when it runs. The
+   * children that it runs are cancelled too. An execution that has ended stays as it is.
+   *
+   * @generated from rpc svc.v1.ExecutionService.CancelExecution
+   */
+  cancelExecution: {
+    methodKind: "unary";
+    input: typeof CancelExecutionRequestSchema;
+    output: typeof ExecutionSchema;
+  },
+  /**
+   * Runs an execution's input again, as a new execution.
+   *
+   * @generated from rpc svc.v1.ExecutionService.ReplayExecution
+   */
+  replayExecution: {
+    methodKind: "unary";
+    input: typeof ReplayExecutionRequestSchema;
+    output: typeof ExecutionSchema;
   },
   /**
    * Sends what happens to an execution until it has ended: its present state first, then log lines and states.

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/organization.proto.
  */
 export const file_svc_v1_organization: GenFile = /*@__PURE__*/
-  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEiXAoMT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QyhAEKE09yZ2FuaXphdGlvblNlcnZpY2USbQoPR2V0T3JnYW5pemF0aW9uEh4uc3ZjLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaFC5zdmMudjEuT3JnYW5pemF0aW9uIiSKtRgEcmVhZILT5JMCFhIUL2FwaS92MS9vcmdhbml6YXRpb25iBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEiXAoMT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3Qi9wEKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVzY29wZRgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0NyZWF0ZUFwaUtleVJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVzY29wZRgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJCChRDcmVhdGVBcGlLZXlSZXNwb25zZRIbCgNrZXkYASABKAsyDi5zdmMudjEuQXBpS2V5Eg0KBXRva2VuGAIgASgJIhQKEkxpc3RBcGlLZXlzUmVxdWVzdCIzChNMaXN0QXBpS2V5c1Jlc3BvbnNlEhwKBGtleXMYASADKAsyDi5zdmMudjEuQXBpS2V5IiUKE1Jldm9rZUFwaUtleVJlcXVlc3QSDgoGa2V5X2lkGAEgASgJInYKBlNlY3JldBIMCgRuYW1lGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi8KEFNldFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSIUChJMaXN0U2VjcmV0c1JlcXVlc3QiNgoTTGlzdFNlY3JldHNSZXNwb25zZRIfCgdzZWNyZXRzGAEgAygLMg4uc3ZjLnYxLlNlY3JldCIjChNEZWxldGVTZWNyZXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiFgoURGVsZXRlU2VjcmV0UmVzcG9uc2Uy/AUKE09yZ2FuaXphdGlvblNlcnZpY2USbQoPR2V0T3JnYW5pemF0aW9uEh4uc3ZjLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaFC5zdmMudjEuT3JnYW5pemF0aW9uIiSKtRgEcmVhZILT5JMCFhIUL2FwaS92MS9vcmdhbml6YXRpb24SagoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiH4q1GARmdWxsgtPkkwIROgEqIgwvYXBpL3YxL2tleXMSZAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiHIq1GARmdWxsgtPkkwIOEgwvYXBpL3YxL2tleXMSYgoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaDi5zdmMudjEuQXBpS2V5IiWKtRgEZnVsbILT5JMCFyoVL2FwaS92MS9rZXlzL3trZXlfaWR9EmIKCVNldFNlY3JldBIYLnN2Yy52MS5TZXRTZWNyZXRSZXF1ZXN0Gg4uc3ZjLnYxLlNlY3JldCIrirUYBmRlcGxveYLT5JMCGzoBKhoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfRJnCgtMaXN0U2VjcmV0cxIaLnN2Yy52MS5MaXN0U2VjcmV0c1JlcXVlc3QaGy5zdmMudjEuTGlzdFNlY3JldHNSZXNwb25zZSIfirUYBHJlYWSC0+STAhESDy9hcGkvdjEvc2VjcmV0cxJzCgxEZWxldGVTZWNyZXQSGy5zdmMudjEuRGVsZXRlU2VjcmV0UmVxdWVzdBocLnN2Yy52MS5EZWxldGVTZWNyZXRSZXNwb25zZSIoirUYBmRlcGxveYLT5JMCGCoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * @generated from message svc.v1.Organization
@@ -95,6 +95,510 @@ export const GetOrganizationRequestSchema: GenMessage<GetOrganizationRequest, {j
   messageDesc(file_svc_v1_organization, 1);
 
 /**
+ * @generated from message svc.v1.ApiKey
+ */
+export type ApiKey = Message<"svc.v1.ApiKey"> & {
+  /**
+   * `key_` and 26 characters.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+
+  /**
+   * For people: what the key is used for.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * `read`, `trigger`, `deploy` or `full`; each includes those before it.
+   *
+   * @generated from field: string scope = 3;
+   */
+  scope: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was last used, to the minute; absent if it never was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 5;
+   */
+  lastUsedAt?: Timestamp | undefined;
+
+  /**
+   * When it ceases to work; absent if it does not.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 6;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * When it was revoked; absent if it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 7;
+   */
+  revokedAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message svc.v1.ApiKey
+ */
+export type ApiKeyJson = {
+  /**
+   * `key_` and 26 characters.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId?: string;
+
+  /**
+   * For people: what the key is used for.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * `read`, `trigger`, `deploy` or `full`; each includes those before it.
+   *
+   * @generated from field: string scope = 3;
+   */
+  scope?: string;
+
+  /**
+   * When it was made.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: TimestampJson;
+
+  /**
+   * When it was last used, to the minute; absent if it never was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 5;
+   */
+  lastUsedAt?: TimestampJson;
+
+  /**
+   * When it ceases to work; absent if it does not.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 6;
+   */
+  expiresAt?: TimestampJson;
+
+  /**
+   * When it was revoked; absent if it was not.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 7;
+   */
+  revokedAt?: TimestampJson;
+};
+
+/**
+ * Describes the message svc.v1.ApiKey.
+ * Use `create(ApiKeySchema)` to create a new message.
+ */
+export const ApiKeySchema: GenMessage<ApiKey, {jsonType: ApiKeyJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 2);
+
+/**
+ * @generated from message svc.v1.CreateApiKeyRequest
+ */
+export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
+  /**
+   * For people: 1 to 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * `read`, `trigger`, `deploy` or `full`, which is the default.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope: string;
+
+  /**
+   * When it ceases to work, a time to come; absent for never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message svc.v1.CreateApiKeyRequest
+ */
+export type CreateApiKeyRequestJson = {
+  /**
+   * For people: 1 to 100 characters.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * `read`, `trigger`, `deploy` or `full`, which is the default.
+   *
+   * @generated from field: string scope = 2;
+   */
+  scope?: string;
+
+  /**
+   * When it ceases to work, a time to come; absent for never.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 3;
+   */
+  expiresAt?: TimestampJson;
+};
+
+/**
+ * Describes the message svc.v1.CreateApiKeyRequest.
+ * Use `create(CreateApiKeyRequestSchema)` to create a new message.
+ */
+export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest, {jsonType: CreateApiKeyRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 3);
+
+/**
+ * @generated from message svc.v1.CreateApiKeyResponse
+ */
+export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
+  /**
+   * The key's record.
+   *
+   * @generated from field: svc.v1.ApiKey key = 1;
+   */
+  key?: ApiKey | undefined;
+
+  /**
+   * The key itself, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token: string;
+};
+
+/**
+ * @generated from message svc.v1.CreateApiKeyResponse
+ */
+export type CreateApiKeyResponseJson = {
+  /**
+   * The key's record.
+   *
+   * @generated from field: svc.v1.ApiKey key = 1;
+   */
+  key?: ApiKeyJson;
+
+  /**
+   * The key itself, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
+   *
+   * @generated from field: string token = 2;
+   */
+  token?: string;
+};
+
+/**
+ * Describes the message svc.v1.CreateApiKeyResponse.
+ * Use `create(CreateApiKeyResponseSchema)` to create a new message.
+ */
+export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse, {jsonType: CreateApiKeyResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 4);
+
+/**
+ * @generated from message svc.v1.ListApiKeysRequest
+ */
+export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
+};
+
+/**
+ * @generated from message svc.v1.ListApiKeysRequest
+ */
+export type ListApiKeysRequestJson = {
+};
+
+/**
+ * Describes the message svc.v1.ListApiKeysRequest.
+ * Use `create(ListApiKeysRequestSchema)` to create a new message.
+ */
+export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest, {jsonType: ListApiKeysRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 5);
+
+/**
+ * @generated from message svc.v1.ListApiKeysResponse
+ */
+export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
+  /**
+   * All keys, newest first.
+   *
+   * @generated from field: repeated svc.v1.ApiKey keys = 1;
+   */
+  keys: ApiKey[];
+};
+
+/**
+ * @generated from message svc.v1.ListApiKeysResponse
+ */
+export type ListApiKeysResponseJson = {
+  /**
+   * All keys, newest first.
+   *
+   * @generated from field: repeated svc.v1.ApiKey keys = 1;
+   */
+  keys?: ApiKeyJson[];
+};
+
+/**
+ * Describes the message svc.v1.ListApiKeysResponse.
+ * Use `create(ListApiKeysResponseSchema)` to create a new message.
+ */
+export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse, {jsonType: ListApiKeysResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 6);
+
+/**
+ * @generated from message svc.v1.RevokeApiKeyRequest
+ */
+export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
+  /**
+   * `key_` and 26 characters.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId: string;
+};
+
+/**
+ * @generated from message svc.v1.RevokeApiKeyRequest
+ */
+export type RevokeApiKeyRequestJson = {
+  /**
+   * `key_` and 26 characters.
+   *
+   * @generated from field: string key_id = 1;
+   */
+  keyId?: string;
+};
+
+/**
+ * Describes the message svc.v1.RevokeApiKeyRequest.
+ * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
+ */
+export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest, {jsonType: RevokeApiKeyRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 7);
+
+/**
+ * @generated from message svc.v1.Secret
+ */
+export type Secret = Message<"svc.v1.Secret"> & {
+  /**
+   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * When it was first set.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When it was last set.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 3;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * @generated from message svc.v1.Secret
+ */
+export type SecretJson = {
+  /**
+   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * When it was first set.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt?: TimestampJson;
+
+  /**
+   * When it was last set.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 3;
+   */
+  updatedAt?: TimestampJson;
+};
+
+/**
+ * Describes the message svc.v1.Secret.
+ * Use `create(SecretSchema)` to create a new message.
+ */
+export const SecretSchema: GenMessage<Secret, {jsonType: SecretJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 8);
+
+/**
+ * @generated from message svc.v1.SetSecretRequest
+ */
+export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
+  /**
+   * 1 to 64 characters of `A-Z a-z 0-9 _ -`, first a letter or digit.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * 1 to 65536 bytes of UTF-8.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+};
+
+/**
+ * @generated from message svc.v1.SetSecretRequest
+ */
+export type SetSecretRequestJson = {
+  /**
+   * 1 to 64 characters of `A-Z a-z 0-9 _ -`, first a letter or digit.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+
+  /**
+   * 1 to 65536 bytes of UTF-8.
+   *
+   * @generated from field: string value = 2;
+   */
+  value?: string;
+};
+
+/**
+ * Describes the message svc.v1.SetSecretRequest.
+ * Use `create(SetSecretRequestSchema)` to create a new message.
+ */
+export const SetSecretRequestSchema: GenMessage<SetSecretRequest, {jsonType: SetSecretRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 9);
+
+/**
+ * @generated from message svc.v1.ListSecretsRequest
+ */
+export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
+};
+
+/**
+ * @generated from message svc.v1.ListSecretsRequest
+ */
+export type ListSecretsRequestJson = {
+};
+
+/**
+ * Describes the message svc.v1.ListSecretsRequest.
+ * Use `create(ListSecretsRequestSchema)` to create a new message.
+ */
+export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest, {jsonType: ListSecretsRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 10);
+
+/**
+ * @generated from message svc.v1.ListSecretsResponse
+ */
+export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
+  /**
+   * All secrets by name.
+   *
+   * @generated from field: repeated svc.v1.Secret secrets = 1;
+   */
+  secrets: Secret[];
+};
+
+/**
+ * @generated from message svc.v1.ListSecretsResponse
+ */
+export type ListSecretsResponseJson = {
+  /**
+   * All secrets by name.
+   *
+   * @generated from field: repeated svc.v1.Secret secrets = 1;
+   */
+  secrets?: SecretJson[];
+};
+
+/**
+ * Describes the message svc.v1.ListSecretsResponse.
+ * Use `create(ListSecretsResponseSchema)` to create a new message.
+ */
+export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse, {jsonType: ListSecretsResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 11);
+
+/**
+ * @generated from message svc.v1.DeleteSecretRequest
+ */
+export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
+  /**
+   * Name of the secret.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+};
+
+/**
+ * @generated from message svc.v1.DeleteSecretRequest
+ */
+export type DeleteSecretRequestJson = {
+  /**
+   * Name of the secret.
+   *
+   * @generated from field: string name = 1;
+   */
+  name?: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteSecretRequest.
+ * Use `create(DeleteSecretRequestSchema)` to create a new message.
+ */
+export const DeleteSecretRequestSchema: GenMessage<DeleteSecretRequest, {jsonType: DeleteSecretRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 12);
+
+/**
+ * @generated from message svc.v1.DeleteSecretResponse
+ */
+export type DeleteSecretResponse = Message<"svc.v1.DeleteSecretResponse"> & {
+};
+
+/**
+ * @generated from message svc.v1.DeleteSecretResponse
+ */
+export type DeleteSecretResponseJson = {
+};
+
+/**
+ * Describes the message svc.v1.DeleteSecretResponse.
+ * Use `create(DeleteSecretResponseSchema)` to create a new message.
+ */
+export const DeleteSecretResponseSchema: GenMessage<DeleteSecretResponse, {jsonType: DeleteSecretResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_organization, 13);
+
+/**
  * The organization of the key, to which everything belongs.
  *
  * @generated from service svc.v1.OrganizationService
@@ -109,6 +613,66 @@ export const OrganizationService: GenService<{
     methodKind: "unary";
     input: typeof GetOrganizationRequestSchema;
     output: typeof OrganizationSchema;
+  },
+  /**
+   * Makes an API key. The answer is the only place where its secret is ever shown.
+   *
+   * @generated from rpc svc.v1.OrganizationService.CreateApiKey
+   */
+  createApiKey: {
+    methodKind: "unary";
+    input: typeof CreateApiKeyRequestSchema;
+    output: typeof CreateApiKeyResponseSchema;
+  },
+  /**
+   * Lists the keys, newest first, the revoked ones too.
+   *
+   * @generated from rpc svc.v1.OrganizationService.ListApiKeys
+   */
+  listApiKeys: {
+    methodKind: "unary";
+    input: typeof ListApiKeysRequestSchema;
+    output: typeof ListApiKeysResponseSchema;
+  },
+  /**
+   * Revokes a key. It is refused from then on.
+   *
+   * @generated from rpc svc.v1.OrganizationService.RevokeApiKey
+   */
+  revokeApiKey: {
+    methodKind: "unary";
+    input: typeof RevokeApiKeyRequestSchema;
+    output: typeof ApiKeySchema;
+  },
+  /**
+   * Sets a secret, which replaces one of the same name. No method ever returns its value.
+   *
+   * @generated from rpc svc.v1.OrganizationService.SetSecret
+   */
+  setSecret: {
+    methodKind: "unary";
+    input: typeof SetSecretRequestSchema;
+    output: typeof SecretSchema;
+  },
+  /**
+   * Lists the secrets by name, without their values.
+   *
+   * @generated from rpc svc.v1.OrganizationService.ListSecrets
+   */
+  listSecrets: {
+    methodKind: "unary";
+    input: typeof ListSecretsRequestSchema;
+    output: typeof ListSecretsResponseSchema;
+  },
+  /**
+   * Removes a secret.
+   *
+   * @generated from rpc svc.v1.OrganizationService.DeleteSecret
+   */
+  deleteSecret: {
+    methodKind: "unary";
+    input: typeof DeleteSecretRequestSchema;
+    output: typeof DeleteSecretResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_organization, 0);

@@ -5,8 +5,8 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { StructJson, Value, ValueJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { StructJson, Timestamp, TimestampJson, Value, ValueJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/webhook.proto.
  */
 export const file_svc_v1_webhook: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIqABChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCmFnZW50X25hbWUYAiABKAkSFQoNd29ya2Zsb3dfbmFtZRgDIAEoCRIMCgRzbHVnGAQgASgJEhQKDHdlYmhvb2tfc2x1ZxgFIAEoCRIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJmChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlIkAKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEhMKC2Vudmlyb25tZW50GAIgASgJIpoBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldCIzChNXZWJob29rT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJIkAKDVdlYmhvb2tUYXJnZXQSDAoEbmFtZRgBIAEoCRIhCgh3ZWJob29rcxgCIAMoCzIPLnN2Yy52MS5XZWJob29rIpMBCgdXZWJob29rEgwKBHNsdWcYASABKAkSCwoDdXJsGAIgASgJEjgKDWZpZWxkX21hcHBpbmcYAyADKAsyIS5zdmMudjEuV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRozChFGaWVsZE1hcHBpbmdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBMpcDCg5XZWJob29rU2VydmljZRKSAgoOVHJpZ2dlcldlYmhvb2sSHS5zdmMudjEuVHJpZ2dlcldlYmhvb2tSZXF1ZXN0Gh4uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVzcG9uc2UiwAGKtRgEbm9uZYLT5JMCsQE6B3BheWxvYWRaPDoHcGF5bG9hZCIxL3dlYmhvb2sve29yZ19pZH0vd29ya2Zsb3cve3dvcmtmbG93X25hbWV9L3tzbHVnfVo7OgdwYXlsb2FkIjAvYXBpL3YxL3dlYmhvb2tzL3RyaWdnZXIve29yZ19pZH0ve3dlYmhvb2tfc2x1Z30iKy93ZWJob29rL3tvcmdfaWR9L2FnZW50L3thZ2VudF9uYW1lfS97c2x1Z30ScAoMTGlzdFdlYmhvb2tzEhsuc3ZjLnYxLkxpc3RXZWJob29rc1JlcXVlc3QaHC5zdmMudjEuTGlzdFdlYmhvb2tzUmVzcG9uc2UiJYq1GARyZWFkgtPkkwIXEhUvYXBpL3YxL3dlYmhvb2tzL2xpc3RiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIqABChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCmFnZW50X25hbWUYAiABKAkSFQoNd29ya2Zsb3dfbmFtZRgDIAEoCRIMCgRzbHVnGAQgASgJEhQKDHdlYmhvb2tfc2x1ZxgFIAEoCRIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIIkAKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEhMKC2Vudmlyb25tZW50GAIgASgJIpoBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldCIzChNXZWJob29rT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJIkAKDVdlYmhvb2tUYXJnZXQSDAoEbmFtZRgBIAEoCRIhCgh3ZWJob29rcxgCIAMoCzIPLnN2Yy52MS5XZWJob29rIq0BCgdXZWJob29rEgwKBHNsdWcYASABKAkSCwoDdXJsGAIgASgJEjgKDWZpZWxkX21hcHBpbmcYAyADKAsyIS5zdmMudjEuV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAQgASgJGjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikAMKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEgwKBG5hbWUYBCABKAkSDAoEc2x1ZxgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRIPCgdvdXRjb21lGAcgASgJEhMKC2h0dHBfc3RhdHVzGAggASgNEg4KBnJlYXNvbhgJIAEoCRIUCgxleGVjdXRpb25faWQYCiABKAkSFQoNZGVwbG95bWVudF9pZBgLIAEoCRISCgpzaXplX2J5dGVzGAwgASgNEi4KB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5EigKB3BheWxvYWQYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqsBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoSR2V0RGVsaXZlcnlSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIj8KF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg8KB2N1cnJlbnQYAiABKAgyrgYKDldlYmhvb2tTZXJ2aWNlEpICCg5UcmlnZ2VyV2ViaG9vaxIdLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1JlcXVlc3QaHi5zdmMudjEuVHJpZ2dlcldlYmhvb2tSZXNwb25zZSLAAYq1GARub25lgtPkkwKxAToHcGF5bG9hZFo8OgdwYXlsb2FkIjEvd2ViaG9vay97b3JnX2lkfS93b3JrZmxvdy97d29ya2Zsb3dfbmFtZX0ve3NsdWd9Wjs6B3BheWxvYWQiMC9hcGkvdjEvd2ViaG9va3MvdHJpZ2dlci97b3JnX2lkfS97d2ViaG9va19zbHVnfSIrL3dlYmhvb2sve29yZ19pZH0vYWdlbnQve2FnZW50X25hbWV9L3tzbHVnfRJwCgxMaXN0V2ViaG9va3MSGy5zdmMudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBocLnN2Yy52MS5MaXN0V2ViaG9va3NSZXNwb25zZSIlirUYBHJlYWSC0+STAhcSFS9hcGkvdjEvd2ViaG9va3MvbGlzdBJ8Cg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIrirUYBHJlYWSC0+STAh0SGy9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcxJ2CgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaEC5zdmMudjEuRGVsaXZlcnkiOYq1GARyZWFkgtPkkwIrEikvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfRKeAQoQUmVkZWxpdmVyV2ViaG9vaxIfLnN2Yy52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIkmKtRgHdHJpZ2dlcoLT5JMCODoBKiIzL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vcmVkZWxpdmVyYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * Names the webhook by `agent_name` and `slug`, by `workflow_name` and `slug`, or by `webhook_slug` alone.
@@ -145,6 +145,13 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: Value | undefined;
+
+  /**
+   * True when the idempotency key was used before: the execution is the one of the first delivery.
+   *
+   * @generated from field: bool replayed = 4;
+   */
+  replayed: boolean;
 };
 
 /**
@@ -171,6 +178,13 @@ export type TriggerWebhookResponseJson = {
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: ValueJson;
+
+  /**
+   * True when the idempotency key was used before: the execution is the one of the first delivery.
+   *
+   * @generated from field: bool replayed = 4;
+   */
+  replayed?: boolean;
 };
 
 /**
@@ -398,6 +412,13 @@ export type Webhook = Message<"svc.v1.Webhook"> & {
    * @generated from field: map<string, string> field_mapping = 3;
    */
   fieldMapping: { [key: string]: string };
+
+  /**
+   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   *
+   * @generated from field: string signature_scheme = 4;
+   */
+  signatureScheme: string;
 };
 
 /**
@@ -424,6 +445,13 @@ export type WebhookJson = {
    * @generated from field: map<string, string> field_mapping = 3;
    */
   fieldMapping?: { [key: string]: string };
+
+  /**
+   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   *
+   * @generated from field: string signature_scheme = 4;
+   */
+  signatureScheme?: string;
 };
 
 /**
@@ -432,6 +460,459 @@ export type WebhookJson = {
  */
 export const WebhookSchema: GenMessage<Webhook, {jsonType: WebhookJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_webhook, 6);
+
+/**
+ * One request to a webhook.
+ *
+ * @generated from message svc.v1.Delivery
+ */
+export type Delivery = Message<"svc.v1.Delivery"> & {
+  /**
+   * `dlv_` and 26 characters, ordered by time.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * When it came.
+   *
+   * @generated from field: google.protobuf.Timestamp received_at = 2;
+   */
+  receivedAt?: Timestamp | undefined;
+
+  /**
+   * `agent` or `workflow`.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 4;
+   */
+  name: string;
+
+  /**
+   * The webhook's slug.
+   *
+   * @generated from field: string slug = 5;
+   */
+  slug: string;
+
+  /**
+   * The environment.
+   *
+   * @generated from field: string environment = 6;
+   */
+  environment: string;
+
+  /**
+   * `accepted`, `replayed` (its idempotency key was used before) or `rejected`.
+   *
+   * @generated from field: string outcome = 7;
+   */
+  outcome: string;
+
+  /**
+   * The HTTP status of the answer.
+   *
+   * @generated from field: uint32 http_status = 8;
+   */
+  httpStatus: number;
+
+  /**
+   * Why it was rejected; empty for others.
+   *
+   * @generated from field: string reason = 9;
+   */
+  reason: string;
+
+  /**
+   * The execution that it started, or that it was answered with; empty for a rejected one.
+   *
+   * @generated from field: string execution_id = 10;
+   */
+  executionId: string;
+
+  /**
+   * The deployment that it went to.
+   *
+   * @generated from field: string deployment_id = 11;
+   */
+  deploymentId: string;
+
+  /**
+   * Size of the body, in bytes.
+   *
+   * @generated from field: uint32 size_bytes = 12;
+   */
+  sizeBytes: number;
+
+  /**
+   * The request's headers by lower-case name, without credentials. Only filled by `GetDelivery`.
+   *
+   * @generated from field: map<string, string> headers = 13;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * The payload, when it was a JSON object. Only filled by `GetDelivery`.
+   *
+   * @generated from field: google.protobuf.Struct payload = 14;
+   */
+  payload?: JsonObject | undefined;
+};
+
+/**
+ * One request to a webhook.
+ *
+ * @generated from message svc.v1.Delivery
+ */
+export type DeliveryJson = {
+  /**
+   * `dlv_` and 26 characters, ordered by time.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId?: string;
+
+  /**
+   * When it came.
+   *
+   * @generated from field: google.protobuf.Timestamp received_at = 2;
+   */
+  receivedAt?: TimestampJson;
+
+  /**
+   * `agent` or `workflow`.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind?: string;
+
+  /**
+   * The agent or workflow.
+   *
+   * @generated from field: string name = 4;
+   */
+  name?: string;
+
+  /**
+   * The webhook's slug.
+   *
+   * @generated from field: string slug = 5;
+   */
+  slug?: string;
+
+  /**
+   * The environment.
+   *
+   * @generated from field: string environment = 6;
+   */
+  environment?: string;
+
+  /**
+   * `accepted`, `replayed` (its idempotency key was used before) or `rejected`.
+   *
+   * @generated from field: string outcome = 7;
+   */
+  outcome?: string;
+
+  /**
+   * The HTTP status of the answer.
+   *
+   * @generated from field: uint32 http_status = 8;
+   */
+  httpStatus?: number;
+
+  /**
+   * Why it was rejected; empty for others.
+   *
+   * @generated from field: string reason = 9;
+   */
+  reason?: string;
+
+  /**
+   * The execution that it started, or that it was answered with; empty for a rejected one.
+   *
+   * @generated from field: string execution_id = 10;
+   */
+  executionId?: string;
+
+  /**
+   * The deployment that it went to.
+   *
+   * @generated from field: string deployment_id = 11;
+   */
+  deploymentId?: string;
+
+  /**
+   * Size of the body, in bytes.
+   *
+   * @generated from field: uint32 size_bytes = 12;
+   */
+  sizeBytes?: number;
+
+  /**
+   * The request's headers by lower-case name, without credentials. Only filled by `GetDelivery`.
+   *
+   * @generated from field: map<string, string> headers = 13;
+   */
+  headers?: { [key: string]: string };
+
+  /**
+   * The payload, when it was a JSON object. Only filled by `GetDelivery`.
+   *
+   * @generated from field: google.protobuf.Struct payload = 14;
+   */
+  payload?: StructJson;
+};
+
+/**
+ * Describes the message svc.v1.Delivery.
+ * Use `create(DeliverySchema)` to create a new message.
+ */
+export const DeliverySchema: GenMessage<Delivery, {jsonType: DeliveryJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 7);
+
+/**
+ * @generated from message svc.v1.ListDeliveriesRequest
+ */
+export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
+  /**
+   * Keeps those of webhooks with this slug.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * Keeps those of one agent or workflow.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * Keeps one outcome: `accepted`, `replayed` or `rejected`.
+   *
+   * @generated from field: string outcome = 3;
+   */
+  outcome: string;
+
+  /**
+   * Keeps those that came at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   *
+   * @generated from field: string environment = 5;
+   */
+  environment: string;
+
+  /**
+   * How many to return: 1 to 1000, 50 by default.
+   *
+   * @generated from field: uint32 page_size = 6;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the page before.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken: string;
+};
+
+/**
+ * @generated from message svc.v1.ListDeliveriesRequest
+ */
+export type ListDeliveriesRequestJson = {
+  /**
+   * Keeps those of webhooks with this slug.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug?: string;
+
+  /**
+   * Keeps those of one agent or workflow.
+   *
+   * @generated from field: string name = 2;
+   */
+  name?: string;
+
+  /**
+   * Keeps one outcome: `accepted`, `replayed` or `rejected`.
+   *
+   * @generated from field: string outcome = 3;
+   */
+  outcome?: string;
+
+  /**
+   * Keeps those that came at or after this time.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 4;
+   */
+  since?: TimestampJson;
+
+  /**
+   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   *
+   * @generated from field: string environment = 5;
+   */
+  environment?: string;
+
+  /**
+   * How many to return: 1 to 1000, 50 by default.
+   *
+   * @generated from field: uint32 page_size = 6;
+   */
+  pageSize?: number;
+
+  /**
+   * `next_page_token` of the page before.
+   *
+   * @generated from field: string page_token = 7;
+   */
+  pageToken?: string;
+};
+
+/**
+ * Describes the message svc.v1.ListDeliveriesRequest.
+ * Use `create(ListDeliveriesRequestSchema)` to create a new message.
+ */
+export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jsonType: ListDeliveriesRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 8);
+
+/**
+ * @generated from message svc.v1.ListDeliveriesResponse
+ */
+export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
+  /**
+   * The page, newest first.
+   *
+   * @generated from field: repeated svc.v1.Delivery deliveries = 1;
+   */
+  deliveries: Delivery[];
+
+  /**
+   * For the next page; empty after the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * @generated from message svc.v1.ListDeliveriesResponse
+ */
+export type ListDeliveriesResponseJson = {
+  /**
+   * The page, newest first.
+   *
+   * @generated from field: repeated svc.v1.Delivery deliveries = 1;
+   */
+  deliveries?: DeliveryJson[];
+
+  /**
+   * For the next page; empty after the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
+};
+
+/**
+ * Describes the message svc.v1.ListDeliveriesResponse.
+ * Use `create(ListDeliveriesResponseSchema)` to create a new message.
+ */
+export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse, {jsonType: ListDeliveriesResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 9);
+
+/**
+ * @generated from message svc.v1.GetDeliveryRequest
+ */
+export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
+  /**
+   * `dlv_` and 26 characters.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+};
+
+/**
+ * @generated from message svc.v1.GetDeliveryRequest
+ */
+export type GetDeliveryRequestJson = {
+  /**
+   * `dlv_` and 26 characters.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId?: string;
+};
+
+/**
+ * Describes the message svc.v1.GetDeliveryRequest.
+ * Use `create(GetDeliveryRequestSchema)` to create a new message.
+ */
+export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest, {jsonType: GetDeliveryRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 10);
+
+/**
+ * @generated from message svc.v1.RedeliverWebhookRequest
+ */
+export type RedeliverWebhookRequest = Message<"svc.v1.RedeliverWebhookRequest"> & {
+  /**
+   * `dlv_` and 26 characters.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId: string;
+
+  /**
+   * Uses the mapping and code of the deployment that is active now, instead of those of the delivery's own.
+   *
+   * @generated from field: bool current = 2;
+   */
+  current: boolean;
+};
+
+/**
+ * @generated from message svc.v1.RedeliverWebhookRequest
+ */
+export type RedeliverWebhookRequestJson = {
+  /**
+   * `dlv_` and 26 characters.
+   *
+   * @generated from field: string delivery_id = 1;
+   */
+  deliveryId?: string;
+
+  /**
+   * Uses the mapping and code of the deployment that is active now, instead of those of the delivery's own.
+   *
+   * @generated from field: bool current = 2;
+   */
+  current?: boolean;
+};
+
+/**
+ * Describes the message svc.v1.RedeliverWebhookRequest.
+ * Use `create(RedeliverWebhookRequestSchema)` to create a new message.
+ */
+export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest, {jsonType: RedeliverWebhookRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 11);
 
 /**
  * Triggers agents and workflows from outside.
@@ -459,6 +940,36 @@ export const WebhookService: GenService<{
     methodKind: "unary";
     input: typeof ListWebhooksRequestSchema;
     output: typeof ListWebhooksResponseSchema;
+  },
+  /**
+   * Lists what was sent to the webhooks, newest first, what was refused too: the last 100 of each webhook.
+   *
+   * @generated from rpc svc.v1.WebhookService.ListDeliveries
+   */
+  listDeliveries: {
+    methodKind: "unary";
+    input: typeof ListDeliveriesRequestSchema;
+    output: typeof ListDeliveriesResponseSchema;
+  },
+  /**
+   * Returns one delivery with its headers and payload.
+   *
+   * @generated from rpc svc.v1.WebhookService.GetDelivery
+   */
+  getDelivery: {
+    methodKind: "unary";
+    input: typeof GetDeliveryRequestSchema;
+    output: typeof DeliverySchema;
+  },
+  /**
+   * Runs a delivery's payload again, as a new execution. The signature and the idempotency key are not asked for again.
+   *
+   * @generated from rpc svc.v1.WebhookService.RedeliverWebhook
+   */
+  redeliverWebhook: {
+    methodKind: "unary";
+    input: typeof RedeliverWebhookRequestSchema;
+    output: typeof TriggerWebhookResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_webhook, 0);

@@ -1,0 +1,60 @@
+/** JSON to a request's message, with errors that name the field and the rule. */
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { invalid } from "../errors.ts";
+
+const wellKnown: Record<string, string> = {
+  "google.protobuf.Struct": "a JSON object",
+  "google.protobuf.Timestamp": "a time of RFC 3339, for example 2026-01-31T12:00:00Z",
+};
+
+/** @throws ConnectError `invalid_argument` */
+export function decodeRequest<Desc extends DescMessage>(desc: Desc, json: JsonObject): MessageShape<Desc> {
+  try {
+    return fromJson(desc, json);
+  } catch (error) {
+    const culprit = desc.fields.find((field) => !decodes(desc, field, json));
+    if (culprit !== undefined) {
+      const value = JSON.stringify(json[culprit.name] ?? json[culprit.jsonName]);
+      throw invalid(`Cannot use ${culprit.name}: it must be ${ruleOf(culprit)}, not ${value.slice(0, 80)}.`);
+    }
+    const unknown = /key "?([^"]+)"? is unknown/.exec(error instanceof Error ? error.message : "")?.[1];
+    throw invalid(
+      unknown === undefined
+        ? "Cannot read the request: it is not of the method's form."
+        : `Cannot read the request: it must not have the field '${unknown.slice(0, 80)}', which this method does not know.`,
+    );
+  }
+}
+
+function decodes(desc: DescMessage, field: DescField, json: JsonObject): boolean {
+  for (const name of [field.name, field.jsonName]) {
+    if (json[name] === undefined) continue;
+    try {
+      fromJson(desc, { [name]: json[name] });
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}
+
+function ruleOf(field: DescField): string {
+  if (field.message !== undefined && field.fieldKind === "message") {
+    return wellKnown[field.message.typeName] ?? "a JSON object";
+  }
+  if (field.fieldKind === "list") return "a list";
+  if (field.fieldKind === "map") return "a JSON object of strings";
+  const scalars: Record<number, string> = {
+    1: "a number",
+    8: "true or false",
+    9: "a string",
+    13: "a whole number from 0 to 4294967295",
+  };
+  return scalars[field.scalar ?? 9] ?? "of its type";
+}

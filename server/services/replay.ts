@@ -1,0 +1,63 @@
+/** The same input once more, as a new execution. */
+import { Code } from "@connectrpc/connect";
+import type { ProjectDefinition } from "../../project/definition.ts";
+import { fail, notFound } from "../errors.ts";
+import { orderedId } from "../ids.ts";
+import { getTarget } from "../store/activation.ts";
+import { getDeployment } from "../store/deployments.ts";
+import type { Program } from "../store/engine.ts";
+import { type ExecutionRow, getExecution, insertExecution } from "../store/executions.ts";
+import { parseStored } from "../store/json.ts";
+
+/** @param deploymentId - whose code is to run; empty for the one that is active now */
+export function* replay(original: ExecutionRow, input: string, deploymentId: string): Program<ExecutionRow> {
+  const { org_id, kind, name, environment } = original;
+  const now = Date.now();
+  const executionId = orderedId("exe", now);
+  yield* insertExecution({
+    org_id,
+    execution_id: executionId,
+    kind,
+    name,
+    origin: "replay",
+    deployment_id: deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId),
+    environment,
+    input,
+    replay_of: original.execution_id,
+    created_at: now,
+  });
+  const row = yield* getExecution(org_id, executionId);
+  if (row === undefined) throw new Error("A row is missing that was just inserted.");
+  return row;
+}
+
+function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<string> {
+  const target = yield* getTarget(org_id, environment, name);
+  if (target === undefined || target.kind !== kind) {
+    throw fail(
+      Code.FailedPrecondition,
+      `Cannot replay: no active deployment in ${environment} has the ${kind} '${name}'; name a deployment that has.`,
+      { status: 409 },
+    );
+  }
+  return target.deployment_id;
+}
+
+function* named({ org_id, kind, name }: ExecutionRow, deploymentId: string): Program<string> {
+  const deployment = yield* getDeployment(org_id, deploymentId);
+  if (deployment === undefined || deployment.status === "deleted") {
+    throw notFound(`There is no deployment '${deploymentId.slice(0, 80)}'.`);
+  }
+  const definition = parseStored<ProjectDefinition>(deployment.definition);
+  const targets = kind === "agent" ? definition.agents : definition.workflows;
+  if (!targets.some((target) => target.name === name)) {
+    throw fail(
+      Code.FailedPrecondition,
+      `Cannot replay: deployment ${deploymentId} has no ${kind} '${name}'.`,
+      {
+        status: 409,
+      },
+    );
+  }
+  return deploymentId;
+}

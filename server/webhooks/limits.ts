@@ -1,0 +1,74 @@
+/**
+ * The limits of a webhook: its own, its organization's, and a coarse one by sender that comes before the signature is
+ * checked. Since strangers are only ever charged to the coarse one, they cannot use up what a signed webhook's sender has.
+ */
+import { performance } from "node:perf_hooks";
+import { Code } from "@connectrpc/connect";
+import type { Limits } from "../config.ts";
+import { fail } from "../errors.ts";
+import { type RateClaim, RateLimiter, type RateState, rateLimitHeaders } from "./rate-limit.ts";
+import type { Route } from "./route-table.ts";
+
+/** How many times the organization's rate one sender may try before his signatures are even looked at. */
+const coarseFactor = 4;
+
+export class WebhookLimits {
+  readonly #limits: Limits;
+  readonly #charged = new RateLimiter();
+  readonly #coarse = new RateLimiter();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Before the body is read. @throws ConnectError 429 */
+  admit(orgId: string, sender: string): void {
+    const { organizationRate, organizationBurst } = this.#limits;
+    const limit = {
+      requestsPerSecond: organizationRate * coarseFactor,
+      burst: organizationBurst * coarseFactor,
+    };
+    const state = this.#coarse.take(`${orgId} ${sender}`, limit, performance.now());
+    if (!state.allowed) throw refused([{ policy: "sender", state }]);
+  }
+
+  /**
+   * Charges one delivery; returns the headers of the answer.
+   * @throws ConnectError 429 that carries them
+   */
+  charge(route: Route): Record<string, string> {
+    const policies = named(this.#charged.takeAll(this.#claims(route), performance.now()));
+    if (policies.some(({ state }) => !state.allowed)) throw refused(policies);
+    return rateLimitHeaders(policies);
+  }
+
+  /** The headers of an answer that charges nothing. */
+  peek(route: Route): Record<string, string> {
+    const now = performance.now();
+    const states = this.#claims(route).map(({ key, limit }) => this.#charged.peek(key, limit, now));
+    return rateLimitHeaders(named(states));
+  }
+
+  #claims(route: Route): RateClaim[] {
+    const { webhookRate, webhookBurst, organizationRate, organizationBurst } = this.#limits;
+    const own = route.definition.rateLimit ?? { requestsPerSecond: webhookRate, burst: webhookBurst };
+    return [
+      { key: `${route.orgId}/${route.webhook}`, limit: own },
+      { key: route.orgId, limit: { requestsPerSecond: organizationRate, burst: organizationBurst } },
+    ];
+  }
+}
+
+function named(states: readonly RateState[]): { policy: string; state: RateState }[] {
+  return states.map((state, index) => ({ policy: index === 0 ? "webhook" : "organization", state }));
+}
+
+function refused(policies: { policy: string; state: RateState }[]) {
+  const limits = policies
+    .filter(({ state }) => !state.allowed)
+    .map(({ policy, state }) => `${state.limit.requestsPerSecond} per second for this ${policy}`);
+  return fail(Code.ResourceExhausted, `Too many requests: the limit is ${limits.join(" and ")}.`, {
+    status: 429,
+    headers: rateLimitHeaders(policies),
+  });
+}
