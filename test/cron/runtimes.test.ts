@@ -29,7 +29,7 @@ const newLaws = new Set([
   "Mexico/BajaNorte",
 ]);
 
-describe.concurrent(`the same answers on each runtime (CRON_SEED=${seed})`, () => {
+describe.concurrent(`the same answers on each runtime (CRON_SEED=${seed})`, { timeout: 240_000 }, () => {
   const ours = answer(seed);
 
   test.each([
