@@ -9,6 +9,7 @@ import { LogWriter } from "./executions/log-writer.ts";
 import { Notices } from "./executions/notices.ts";
 import { createPools } from "./executions/pool/index.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
+import { Housekeeper } from "./housekeeper.ts";
 import { createListener } from "./listener.ts";
 import { childLogs } from "./logs.ts";
 import { createDispatcher } from "./routes/dispatch.ts";
@@ -139,6 +140,8 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   await executor.start(pools, true);
   const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
   scheduler.start();
+  const housekeeper = new Housekeeper({ engine, storage, packages, retentionDays: limits.retentionDays });
+  housekeeper.start();
 
   return {
     url,
@@ -152,6 +155,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
       const drained = listener.drain();
       closing.abort();
       await scheduler.close();
+      await housekeeper.close();
       await executor.close(shutdownGraceMs);
       listener.close();
       await drained;

@@ -6,7 +6,6 @@ import {
   type DescField,
   type DescMessage,
   type DescMethod,
-  fromJson,
   type JsonObject,
   type JsonValue,
   type MessageInitShape,

@@ -93,7 +93,7 @@ async function routeOf({ app, match, environment }: WebhookRequest): Promise<Rou
 async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecord): Promise<void> {
   const { app, request, response } = hook;
   const { limits } = app.config;
-  app.limits.admit(route.orgId, request.socket.remoteAddress ?? "");
+  app.limits.admit(route.orgId, request.socket.remoteAddress);
   if (!isJsonContentType(request.headers["content-type"])) throw jsonError("media_type", "");
   const read = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!read.ok) throw bodyError(read.code, read.message);

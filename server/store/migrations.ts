@@ -129,6 +129,7 @@ CREATE TABLE ticks (
   decided_at   BIGINT NOT NULL,
   PRIMARY KEY (org_id, schedule_id, due_at)
 );
+CREATE INDEX ticks_by_age ON ticks (decided_at);
 CREATE INDEX waiting_ticks ON ticks (org_id, schedule_id, due_at) WHERE outcome = 'waiting';
 CREATE INDEX runs_of_schedule ON ticks (org_id, schedule_id, due_at) WHERE outcome = 'run';
 
@@ -163,6 +164,7 @@ CREATE TABLE executions (
   PRIMARY KEY (org_id, execution_id)
 );
 CREATE INDEX queued_executions ON executions (deployment_id, due_at) WHERE status = 'queued';
+CREATE INDEX finished_executions ON executions (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX leased_executions ON executions (lease_until) WHERE status = 'running';
 CREATE UNIQUE INDEX one_child_of_key ON executions (org_id, parent_execution_id, parent_key)
   WHERE parent_execution_id IS NOT NULL;
@@ -232,6 +234,7 @@ CREATE TABLE logs (
   name          TEXT,
   environment   TEXT
 );
+CREATE INDEX logs_without_execution ON logs (at) WHERE execution_id IS NULL;
 CREATE INDEX logs_of_organization ON logs (org_id, seq);
 CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE execution_id IS NOT NULL;
 `,

@@ -6,7 +6,7 @@ import { performance } from "node:perf_hooks";
 import { Code } from "@connectrpc/connect";
 import type { Limits } from "../config.ts";
 import { fail } from "../errors.ts";
-import { type RateClaim, RateLimiter, type RateState, rateLimitHeaders } from "./rate-limit.ts";
+import { type RateClaim, RateLimiter, type RateState, rateLimitHeaders, sourceKey } from "./rate-limit.ts";
 import type { Route } from "./route-table.ts";
 
 /** How many times the organization's rate one sender may try before his signatures are even looked at. */
@@ -22,13 +22,13 @@ export class WebhookLimits {
   }
 
   /** Before the body is read. @throws ConnectError 429 */
-  admit(orgId: string, sender: string): void {
+  admit(orgId: string, sender: string | undefined): void {
     const { organizationRate, organizationBurst } = this.#limits;
     const limit = {
       requestsPerSecond: organizationRate * coarseFactor,
       burst: organizationBurst * coarseFactor,
     };
-    const state = this.#coarse.take(`${orgId} ${sender}`, limit, performance.now());
+    const state = this.#coarse.take(`${orgId} ${sourceKey(sender)}`, limit, performance.now());
     if (!state.allowed) throw refused([{ policy: "sender", state }]);
   }
 
