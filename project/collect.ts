@@ -15,9 +15,13 @@ export class CollectError extends Error {
   /** Every one of them, in order of their paths. */
   readonly mistakes: readonly { path: string; message: string }[];
 
-  constructor(mistakes: readonly { path: string; message: string }[]) {
+  /** What could be collected. */
+  readonly files: readonly CollectedFile[];
+
+  constructor(mistakes: readonly { path: string; message: string }[], files: readonly CollectedFile[]) {
     super(mistakes.map(({ path, message }) => `${path}: ${message}`).join("\n"));
     this.mistakes = mistakes;
+    this.files = files;
   }
 }
 
@@ -45,7 +49,8 @@ export async function collectProject(root: string): Promise<CollectedFile[]> {
   walk.files.sort((a, b) => comparePaths(a.path, b.path));
   findClashes(walk);
   if (walk.mistakes.length > 0) {
-    throw new CollectError(walk.mistakes.toSorted((a, b) => comparePaths(a.path, b.path)));
+    const mistakes = walk.mistakes.toSorted((a, b) => comparePaths(a.path, b.path));
+    throw new CollectError(mistakes, walk.files);
   }
   return walk.files;
 }

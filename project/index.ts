@@ -9,5 +9,6 @@ export { compileMapping, type Mapping, type TraceEntry } from "./mapping.ts";
 export { isIdentifier, isName, nameRule } from "./names.ts";
 export { type PackedProject, packFiles } from "./pack.ts";
 export { type PathStep, parsePath } from "./path.ts";
+export { type FileProblem, type PreparedProject, prepareProject } from "./prepare.ts";
 export { didYouMean, suggest } from "./suggest.ts";
 export { PackageError, type UnpackedFile, unpackPackage } from "./unpack.ts";

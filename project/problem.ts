@@ -1,4 +1,7 @@
-/** One mistake in a project file. Lines and columns count from 1; a column counts UTF-16 code units, as editors do. */
+/**
+ * One mistake in a file. Lines and columns count from 1; a column counts UTF-16 code units, as editors do. Line 0 stands
+ * for the file as a whole.
+ */
 export interface Problem {
   line: number;
   column: number;
@@ -11,11 +14,12 @@ export interface Problem {
 export const maxProblems = 100;
 
 /**
- * `file:LINE:COLUMN: message`, then the offending line with a mark under the column. Control characters of the line
+ * `file:LINE:COLUMN: message`, or `file: message` for a file as a whole, then the offending line with a mark under the column. Control characters of the line
  * are shown as `�`, so that a file cannot write to a terminal; long lines are cut around the column.
  */
 export function formatProblem(file: string, problem: Problem): string {
-  const head = `${file}:${problem.line}:${problem.column}: ${problem.message}`;
+  if (problem.line === 0) return `${printable(file)}: ${problem.message}`;
+  const head = `${printable(file)}:${problem.line}:${problem.column}: ${problem.message}`;
   if (problem.source === "") return head;
   const shownColumns = 100;
   const from = Math.max(0, Math.min(problem.column - 1, problem.source.length) - shownColumns / 2);

@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const sections = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
+
+/**
+ * Whether a `package.json` in a folder or above it names a package among its dependencies of any sort. What is merely
+ * there, because another package needs it, may be gone after the next install.
+ */
+export function isDeclared(packageName: string, folder: string): boolean {
+  for (let current = folder; ; current = dirname(current)) {
+    const manifest = readManifest(current);
+    if (sections.some((section) => hasMember(manifest?.[section], packageName))) return true;
+    if (dirname(current) === current) return false;
+  }
+}
+
+/** The `package.json` of a folder as far as it is an object; null when there is none. */
+export function readManifest(folder: string): Record<string, unknown> | null {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return typeof manifest === "object" && manifest !== null ? (manifest as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The nearest `package.json` around a file, not looked for outside of its package. */
+export function nearestManifest(file: string): Record<string, unknown> | null {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const manifest = readManifest(folder);
+    if (manifest !== null) return manifest;
+    if (folder.endsWith("node_modules") || dirname(folder) === folder) return null;
+  }
+}
+
+function hasMember(section: unknown, name: string): boolean {
+  return typeof section === "object" && section !== null && Object.hasOwn(section, name);
+}

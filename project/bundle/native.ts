@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+
+/** Packages whose only purpose is to load a native addon at run time. */
+const loaders: ReadonlySet<string> = new Set([
+  "bindings",
+  "node-gyp-build",
+  "node-gyp-build-optional-packages",
+  "@mapbox/node-pre-gyp",
+  "node-pre-gyp",
+  "prebuild-install",
+]);
+
+/**
+ * Whether an import in a package means that it cannot do without a native addon: one of a `.node` file, or of a loader
+ * of addons that is not tried with something else to fall back on.
+ */
+export function needsAddon(specifier: string, resolved: string, importer: string): boolean {
+  if (resolved.endsWith(".node")) return true;
+  return loaders.has(specifier) && !isTried(specifier, importer);
+}
+
+function isTried(specifier: string, importer: string): boolean {
+  const text = readFileSync(importer, "utf8");
+  const name = specifier.replace(/[^\w]/g, "\\$&");
+  return new RegExp(`\\btry\\s*\\{[^{}]*\\brequire\\(\\s*["'\`]${name}["'\`]\\s*\\)`).test(text);
+}

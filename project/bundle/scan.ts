@@ -1,0 +1,160 @@
+/** Follows the imports of the deployed modules through the project, and finds those that lead out of it. */
+import { readFile } from "node:fs/promises";
+import { extname, join, posix } from "node:path";
+import type * as Esbuild from "esbuild";
+import type { CollectedFile } from "../package-file.ts";
+import { isDeclared } from "./declared.ts";
+import { build, type FileProblem, problemAt } from "./esbuild.ts";
+import { readSpecifier } from "./specifier.ts";
+
+/** An import of something from npm. */
+export interface NpmImport {
+  specifier: string;
+  packageName: string;
+  /** What of the package: `.` or `./…`. */
+  subpath: string;
+  /** File that it was resolved to. */
+  resolved: string;
+  /** Files of the project that import it, in order of their paths. */
+  importers: string[];
+}
+
+const namespace = "project";
+const entryPrefix = "deployed:";
+const loaders: Record<string, Esbuild.Loader> = {
+  ".ts": "ts",
+  ".mts": "ts",
+  ".cts": "ts",
+  ".js": "js",
+  ".mjs": "js",
+  ".cjs": "js",
+  ".json": "json",
+};
+
+/**
+ * @param root - the project's folder, absolute
+ * @param modules - where to begin: paths of the agents' and workflows' modules
+ */
+export async function scanImports(
+  esbuild: typeof Esbuild,
+  root: string,
+  modules: readonly string[],
+  files: readonly CollectedFile[],
+): Promise<{ imports: NpmImport[]; problems: FileProblem[] }> {
+  const scan = new Scan(root, files);
+  const { failures } = await build(esbuild, {
+    absWorkingDir: root,
+    // esbuild would make a path absolute if it is one.
+    entryPoints: modules.map((module) => `${entryPrefix}${module}`),
+    bundle: true,
+    outdir: "scan",
+    // Types are taken away and nothing else: an import that only types use is still made at run time.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+    plugins: [{ name: "scan", setup: (plugin) => scan.setUp(plugin) }],
+  });
+  const problems = failures.map(({ text, location }) => {
+    const file = location?.file.replace(`${namespace}:`, "") ?? "";
+    return location === null ? unplaced(text) : problemAt(location, file, text);
+  });
+  return { imports: scan.found(), problems };
+}
+
+class Scan {
+  readonly #root: string;
+  readonly #files: ReadonlyMap<string, CollectedFile>;
+  readonly #imports = new Map<string, NpmImport>();
+
+  constructor(root: string, files: readonly CollectedFile[]) {
+    this.#root = root;
+    this.#files = new Map(files.map((file) => [file.path, file]));
+  }
+
+  found(): NpmImport[] {
+    const imports = [...this.#imports.values()].toSorted((a, b) => (a.specifier < b.specifier ? -1 : 1));
+    return imports.map((one) => ({ ...one, importers: one.importers.toSorted() }));
+  }
+
+  setUp(plugin: Esbuild.PluginBuild): void {
+    plugin.onResolve({ filter: /.*/ }, (args) => {
+      if (args.kind === "entry-point") return { path: args.path.slice(entryPrefix.length), namespace };
+      // From within a package: asked for by this plugin itself.
+      if (args.namespace !== namespace) return undefined;
+      return this.#resolve(plugin, args);
+    });
+    plugin.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
+      const loader = loaders[extname(path)];
+      if (loader === undefined) {
+        return {
+          errors: [{ text: `cannot import "${path}": modules are ${Object.keys(loaders).join(", ")}` }],
+        };
+      }
+      return { contents: await readFile(this.#files.get(path)?.absolutePath ?? ""), loader };
+    });
+  }
+
+  async #resolve(plugin: Esbuild.PluginBuild, args: Esbuild.OnResolveArgs): Promise<Esbuild.OnResolveResult> {
+    const specifier = readSpecifier(args.path);
+    if (specifier.kind === "provided") return { path: args.path, external: true };
+    if (specifier.kind === "refused") return cannot(args.path, specifier.why);
+    if (specifier.kind === "file") return this.#resolveFile(args, specifier.path);
+    const known = this.#imports.get(args.path);
+    const folder = join(this.#root, posix.dirname(args.importer));
+    const kind = args.kind === "dynamic-import" ? "import-statement" : args.kind;
+    const { path, errors } = await plugin.resolve(args.path, { resolveDir: folder, kind, namespace: "file" });
+    if (errors.length > 0)
+      return cannot(args.path, this.#whyMissing(specifier.name, specifier.subpath, folder));
+    if (!isDeclared(specifier.name, folder)) {
+      return cannot(args.path, `package.json does not name ${specifier.name} among its dependencies`);
+    }
+    if (known !== undefined && known.resolved !== path) {
+      return cannot(args.path, `it is another copy than the one that ${known.importers[0]} imports`);
+    }
+    if (known === undefined) {
+      const { name: packageName, subpath } = specifier;
+      const importers = [args.importer];
+      this.#imports.set(args.path, { specifier: args.path, packageName, subpath, resolved: path, importers });
+    } else if (!known.importers.includes(args.importer)) {
+      known.importers.push(args.importer);
+    }
+    return { path: args.path, external: true };
+  }
+
+  #whyMissing(packageName: string, subpath: string, folder: string): string {
+    if (!isDeclared(packageName, folder))
+      return "no such package is installed; add it to package.json and install it";
+    const what = subpath === "." ? packageName : `${packageName} with ${subpath}`;
+    return `${what} is not found in node_modules; install the project's dependencies`;
+  }
+
+  #resolveFile(args: Esbuild.OnResolveArgs, relative: string): Esbuild.OnResolveResult {
+    const path = posix.join(posix.dirname(args.importer), relative);
+    if (!/^(agents|workflows)\//.test(path)) {
+      return cannot(args.path, "it leaves agents/ and workflows/, and only these are deployed");
+    }
+    if (this.#files.has(path)) return { path, namespace };
+    const meant = candidates(path).find((candidate) => this.#files.has(candidate));
+    if (meant === undefined)
+      return cannot(args.path, `there is no ${path}, or .gitignore keeps it from being deployed`);
+    const written = posix.relative(posix.dirname(args.importer), meant);
+    return cannot(args.path, `write "${written.startsWith(".") ? written : `./${written}`}"`);
+  }
+}
+
+/** What a path may mean that some tools would complete. */
+function candidates(path: string): string[] {
+  const stem = path.replace(/\.([cm]?)js$/, "");
+  const extensions = Object.keys(loaders);
+  return [
+    ...extensions.map((extension) => `${path}${extension}`),
+    ...(stem === path ? [] : extensions.map((extension) => `${stem}${extension}`)),
+    ...extensions.map((extension) => posix.join(path, `index${extension}`)),
+  ];
+}
+
+function cannot(specifier: string, why: string): Esbuild.OnResolveResult {
+  return { errors: [{ text: `cannot import "${specifier}": ${why}` }] };
+}
+
+function unplaced(message: string): FileProblem {
+  return { file: "agents", line: 0, column: 0, message, source: "" };
+}

@@ -1,0 +1,85 @@
+/** Checks a whole project and finds everything that goes into its package. Loads esbuild. */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { bundleImports } from "./bundle/dependencies.ts";
+import { type FileProblem, withEsbuild } from "./bundle/esbuild.ts";
+import { scanImports } from "./bundle/scan.ts";
+import { CollectError, collectProject } from "./collect.ts";
+import type { ProjectDefinition } from "./definition.ts";
+import { PROJECT_FILE, parseProjectFile } from "./file/parse.ts";
+import { type CollectedFile, comparePaths } from "./package-file.ts";
+
+export type { FileProblem } from "./bundle/esbuild.ts";
+
+export type PreparedProject =
+  | {
+      definition: ProjectDefinition;
+      /** What is deployed, in order of paths: the project's files, and what its npm imports were bundled to. */
+      files: CollectedFile[];
+      /** How many of `files` are bundled, and not files of the project. */
+      bundledCount: number;
+      problems: [];
+    }
+  | { definition: null; files: CollectedFile[]; bundledCount: 0; problems: FileProblem[] };
+
+/**
+ * Reads the project in a folder: its project file, its files, their imports, and the npm packages that these lead to.
+ * Runs none of it. Problems are reported all at once, as far as they do not hide each other: those of imports only
+ * when the project file is right.
+ *
+ * @throws Error when files cannot be read
+ */
+export async function prepareProject(root: string): Promise<PreparedProject> {
+  const folder = realpathSync(root);
+  const collected = await collect(folder);
+  if (!existsSync(join(folder, PROJECT_FILE))) {
+    return failed(collected.files, [whole(PROJECT_FILE, "there is no such file in this folder")]);
+  }
+  const paths = new Set(collected.files.map((file) => file.path));
+  const parsed = parseProjectFile(readFileSync(join(folder, PROJECT_FILE)), { files: paths });
+  const problems = [
+    ...collected.problems,
+    ...parsed.problems.map((problem) => ({ file: PROJECT_FILE, ...problem })),
+  ];
+  if (parsed.definition === null || problems.length > 0) return failed(collected.files, problems);
+  const { definition } = parsed;
+  const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
+  const bundled = await bundle(folder, modules, collected.files);
+  if (bundled.problems.length > 0) return failed(collected.files, bundled.problems);
+  const files = [...collected.files, ...bundled.files].toSorted((a, b) => comparePaths(a.path, b.path));
+  return { definition, files, bundledCount: bundled.files.length, problems: [] };
+}
+
+async function collect(folder: string): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
+  try {
+    return { files: await collectProject(folder), problems: [] };
+  } catch (error) {
+    if (!(error instanceof CollectError)) throw error;
+    return {
+      files: [...error.files],
+      problems: error.mistakes.map(({ path, message }) => whole(path, message)),
+    };
+  }
+}
+
+async function bundle(
+  folder: string,
+  modules: readonly string[],
+  files: readonly CollectedFile[],
+): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
+  if (modules.length === 0) return { files: [], problems: [] };
+  return withEsbuild(async (esbuild) => {
+    const { imports, problems } = await scanImports(esbuild, folder, modules, files);
+    if (problems.length > 0) return { files: [], problems };
+    return bundleImports(esbuild, folder, imports, files);
+  });
+}
+
+function failed(files: CollectedFile[], problems: FileProblem[]): PreparedProject {
+  return { definition: null, files, bundledCount: 0, problems };
+}
+
+/** A problem of a file as a whole. */
+function whole(file: string, message: string): FileProblem {
+  return { file, line: 0, column: 0, message, source: "" };
+}
