@@ -12,7 +12,7 @@ import { formatOf, type ModuleFormat, namedExports, wrapCommonJs } from "./commo
 import { build, type FileProblem } from "./esbuild.ts";
 import { importProblem } from "./locate.ts";
 import { bundledFile, manifestFiles, type PlacedEntry, placeEntries } from "./manifest.ts";
-import { needsAddon } from "./native.ts";
+import { addonFilter, needsAddon } from "./native.ts";
 import { Origins } from "./origins.ts";
 import type { NpmImport } from "./scan.ts";
 import { readSpecifier } from "./specifier.ts";
@@ -22,6 +22,9 @@ const chunkFolder = ".svc-chunks";
 
 /** Marks the modules that stand before CommonJS and show its exports. */
 const wrapper = "commonjs";
+
+/** Entries, and what may need a native addon. */
+const quickFilter = new RegExp(`^node_modules/|${addonFilter.source}`);
 
 /** What CommonJS has in Node. esbuild renames what modules declare by this name themselves. */
 const banner = [
@@ -41,6 +44,7 @@ const options: Esbuild.BuildOptions = {
   keepNames: true,
   legalComments: "inline",
   banner: { js: banner },
+  external: ["svc", "svc/plugin"],
   define: { __dirname: "import.meta.dirname", __filename: "import.meta.filename" },
 };
 
@@ -69,17 +73,28 @@ export async function bundleImports(
     if (formats.get(entry.resolved) !== "json") code.push(entry);
     else bundled.push(bundledFile(pathOf(entry), await readFile(entry.resolved)));
   }
-  const made = await bundleCode(esbuild, root, code, files, formats);
+  // The careful build asks about every import, which takes three times as long: only when there is something to explain.
+  let made = await bundleCode(esbuild, { root, entries: code, files, formats, careful: false });
+  if (made.problems.length > 0) {
+    made = await bundleCode(esbuild, { root, entries: code, files, formats, careful: true });
+  }
   bundled.push(...made.files);
   return { files: bundled.toSorted((a, b) => comparePaths(a.path, b.path)), problems: made.problems };
 }
 
+interface CodeBundle {
+  root: string;
+  entries: readonly PlacedEntry[];
+  /** Files of the project, to place problems in. */
+  files: readonly CollectedFile[];
+  formats: ReadonlyMap<string, ModuleFormat>;
+  /** Whether to leave for run time what Node would leave for run time, and to find out who needs what is missing. */
+  careful: boolean;
+}
+
 async function bundleCode(
   esbuild: typeof Esbuild,
-  root: string,
-  entries: readonly PlacedEntry[],
-  files: readonly CollectedFile[],
-  formats: ReadonlyMap<string, ModuleFormat>,
+  { root, entries, files, formats, careful }: CodeBundle,
 ): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
   const origins = new Origins();
   const byPath = new Map(entries.map((entry) => [pathOf(entry), entry]));
@@ -93,7 +108,7 @@ async function bundleCode(
       {
         name: "dependencies",
         setup(plugin) {
-          plugin.onResolve({ filter: /.*/ }, (args) => {
+          plugin.onResolve({ filter: careful ? /.*/ : quickFilter }, (args) => {
             const entry = args.kind === "entry-point" ? byPath.get(args.path) : undefined;
             if (entry === undefined) return resolveInside(plugin, args, origins);
             origins.begin(entry);
@@ -129,7 +144,7 @@ async function resolveInside(
 ): Promise<Esbuild.OnResolveResult | undefined> {
   const { path, importer, kind, resolveDir, namespace } = args;
   if (args.pluginData === asked) return undefined;
-  if (isBuiltinModule(path)) return { path: withNodePrefix(path), external: true, sideEffects: false };
+  if (isBuiltinModule(path)) return { path: withNodePrefix(path), external: true };
   if (readSpecifier(path).kind === "provided") return { path, external: true };
   const result = await plugin.resolve(path, { importer, kind, resolveDir, namespace, pluginData: asked });
   const late = kind === "require-call" || kind === "require-resolve" || kind === "dynamic-import";

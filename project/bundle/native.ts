@@ -1,14 +1,17 @@
 import { readFileSync } from "node:fs";
 
 /** Packages whose only purpose is to load a native addon at run time. */
-const loaders: ReadonlySet<string> = new Set([
+const loaders = [
   "bindings",
   "node-gyp-build",
   "node-gyp-build-optional-packages",
   "@mapbox/node-pre-gyp",
   "node-pre-gyp",
   "prebuild-install",
-]);
+];
+
+/** Specifiers to ask about. What leads to a `.node` file by another name, esbuild refuses by itself. */
+export const addonFilter: RegExp = new RegExp(`\\.node$|^(?:${loaders.join("|")})$`);
 
 /**
  * Whether an import in a package means that it cannot do without a native addon: one of a `.node` file, or of a loader
@@ -16,7 +19,7 @@ const loaders: ReadonlySet<string> = new Set([
  */
 export function needsAddon(specifier: string, resolved: string, importer: string): boolean {
   if (resolved.endsWith(".node")) return true;
-  return loaders.has(specifier) && !isTried(specifier, importer);
+  return loaders.includes(specifier) && !isTried(specifier, importer);
 }
 
 function isTried(specifier: string, importer: string): boolean {
