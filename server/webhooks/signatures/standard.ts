@@ -60,12 +60,18 @@ function someEd25519Matches(keys: string[], before: string, body: Uint8Array, ca
   const signatures = candidates
     .map((text) => ({ text, raw: Buffer.from(text, "base64") }))
     .filter(({ text, raw }) => raw.length === 64 && raw.toString("base64") === text);
-  for (const text of keys) {
-    const raw = Buffer.from(text, "base64");
-    if (raw.length !== 32) continue;
-    const x = raw.toString("base64url");
+  return keys.some((key) => signatures.some(({ raw }) => verifiesEd25519(key, message, raw)));
+}
+
+function verifiesEd25519(publicKey: string, message: Uint8Array, signature: Uint8Array): boolean {
+  const raw = Buffer.from(publicKey, "base64");
+  if (raw.length !== 32) return false;
+  const x = raw.toString("base64url");
+  try {
     const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
-    if (signatures.some((signature) => verifyEd25519(null, message, key, signature.raw))) return true;
+    return verifyEd25519(null, message, key, signature);
+  } catch {
+    // Deno throws at a key that is no point of the curve, where Node and Bun find that nothing matches.
+    return false;
   }
-  return false;
 }
