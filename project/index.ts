@@ -10,5 +10,6 @@ export { isIdentifier, isName, nameRule } from "./names.ts";
 export { type PackedProject, packFiles } from "./pack.ts";
 export { type PathStep, parsePath } from "./path.ts";
 export { type FileProblem, type PreparedProject, prepareProject } from "./prepare.ts";
+export { stageFiles } from "./stage.ts";
 export { didYouMean, suggest } from "./suggest.ts";
 export { PackageError, type UnpackedFile, unpackPackage } from "./unpack.ts";
