@@ -1,5 +1,9 @@
 /** Reads a request's body whole, within a limit of bytes and of time. */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+
+/** What `node:http` and `node:http2` have in common. */
+export type BodyRequest = Readable & { headers: IncomingHttpHeaders; complete: boolean };
 
 export interface BodyLimits {
   /** The most bytes that the body may have. */
@@ -22,7 +26,7 @@ export type BodyResult = { ok: true; body: Uint8Array } | { ok: false; code: Bod
  * decides. A content coding other than `identity` is refused: what is signed is what was sent, no sender of webhooks
  * compresses, and what expands is a way to get past the limit.
  */
-export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<BodyResult> {
+export function readBody(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   const early = refuseEarly(request, limits);
   if (early !== null) return Promise.resolve(early);
   return new Promise((resolve) => {
@@ -90,7 +94,7 @@ function hasOnlyUtf8(parameters: string): boolean {
   return true;
 }
 
-function refuseEarly(request: IncomingMessage, limits: BodyLimits): BodyResult | null {
+function refuseEarly(request: BodyRequest, limits: BodyLimits): BodyResult | null {
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     return refusal("encoded", "The body must be sent without a content encoding.");

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,23 +22,27 @@ interface Told {
 const program = fileURLToPath(new URL("body-server.ts", import.meta.url));
 const runtimes = { node: [program], bun: [program], deno: ["run", "-A", program] };
 
+async function startServer(command: string, args: string[]) {
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child: child as ChildProcess, lines, port: Number((await lines.next()).value) };
+}
+
+async function stopServer(child: ChildProcess): Promise<void> {
+  const exit = once(child, "exit");
+  child.stdin?.end();
+  await exit;
+}
+
 describe.each(Object.entries(runtimes))("reading a body on %s", (runtime, args) => {
   let child: ChildProcess;
   let lines: AsyncIterator<string>;
   let port: number;
 
   beforeAll(async () => {
-    child = spawn(runtime, args, { stdio: ["pipe", "pipe", "inherit"] });
-    const reader: Interface = createInterface({ input: child.stdout as NonNullable<typeof child.stdout> });
-    lines = reader[Symbol.asyncIterator]();
-    port = Number((await lines.next()).value);
+    ({ child, lines, port } = await startServer(runtime, args));
   });
-
-  afterAll(async () => {
-    const exit = once(child, "exit");
-    child.stdin?.end();
-    await exit;
-  });
+  afterAll(() => stopServer(child));
 
   async function open(text: string): Promise<Socket> {
     const socket = connect(port, "127.0.0.1");
@@ -47,9 +52,7 @@ describe.each(Object.entries(runtimes))("reading a body on %s", (runtime, args) 
     return socket;
   }
 
-  async function told(): Promise<Told> {
-    return JSON.parse((await lines.next()).value);
-  }
+  const told = async (): Promise<Told> => JSON.parse((await lines.next()).value);
 
   /** Sends a request whole, in pieces as the network likes, and says what the server made of it. */
   async function send(head: string, body: Uint8Array = new Uint8Array()): Promise<Told> {
@@ -157,6 +160,63 @@ describe.each(Object.entries(runtimes))("reading a body on %s", (runtime, args) 
     const socket = await open(one.repeat(3));
     for (let n = 0; n < 3; n++) expect(await told()).toMatchObject({ size: 5 });
     socket.destroy();
+  });
+});
+
+describe.each(Object.entries(runtimes))("reading a body over HTTP/2 on %s", (runtime, args) => {
+  let child: ChildProcess;
+  let lines: AsyncIterator<string>;
+  let session: ClientHttp2Session;
+
+  beforeAll(async () => {
+    const started = await startServer(runtime, [...args, "h2"]);
+    ({ child, lines } = started);
+    session = connectHttp2(`http://127.0.0.1:${started.port}`);
+    session.on("error", () => undefined);
+  });
+  afterAll(async () => {
+    session.destroy();
+    await stopServer(child);
+  });
+
+  function open(path: string): ClientHttp2Stream {
+    const stream = session.request({ ":method": "POST", ":path": path });
+    stream.on("error", () => undefined);
+    stream.resume();
+    return stream;
+  }
+  const told = async (): Promise<Told> => JSON.parse((await lines.next()).value);
+
+  test("gives what was sent, in one frame and in many", async () => {
+    for (const size of [0, 5, 200_000]) {
+      const body = Buffer.alloc(size, "abc");
+      const stream = open("/200000");
+      for (let at = 0; at < size; at += 50_000) stream.write(body.subarray(at, at + 50_000));
+      stream.end();
+      expect(await told()).toMatchObject({ runtime, size });
+    }
+  });
+
+  test("refuses what grows over the limit, and who is too slow", async () => {
+    const large = open("/1000");
+    large.write(Buffer.alloc(1001));
+    expect(await told()).toMatchObject({ code: "too_large" });
+    large.close();
+    const slow = open("/1000/100");
+    slow.write("x");
+    expect(await told()).toMatchObject({ code: "timeout" });
+    slow.close();
+  });
+
+  test("notices a stream that is reset in the middle, and a connection that breaks", async () => {
+    for (const leave of ["stream", "session"] as const) {
+      const stream = open("/1000/5000");
+      await new Promise((resolve) => stream.write("half", resolve));
+      // Closing a stream would end its body first.
+      if (leave === "stream") stream.destroy(new Error("reset"));
+      else session.destroy();
+      expect(await told(), leave).toMatchObject({ code: "aborted" });
+    }
   });
 });
 
