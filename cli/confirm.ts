@@ -1,5 +1,5 @@
 import { Silent, UsageError } from "./errors.ts";
-import { onInterruptDo } from "./interrupt.ts";
+import { onInterruptDo } from "./process-events.ts";
 import { say } from "./say.ts";
 
 /**

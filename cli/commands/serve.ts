@@ -1,7 +1,7 @@
 import { integer } from "../arguments.ts";
 import { type Command, command } from "../command.ts";
 import { CliError } from "../errors.ts";
-import { onInterruptDo } from "../interrupt.ts";
+import { onInterruptDo, outliveReaders } from "../process-events.ts";
 import { cleanLine } from "../text.ts";
 
 const serve: Command = command({
@@ -27,6 +27,7 @@ const serve: Command = command({
   async run(values) {
     const port = values.port === undefined ? undefined : integer(values.port, "--port", 0, 65_535);
     const { serve: start } = await import("../../server/main.ts");
+    outliveReaders();
     // The server ends by itself on SIGINT and SIGTERM, after handing back what runs.
     await onInterruptDo(null, async () => {
       try {

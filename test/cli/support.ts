@@ -51,8 +51,8 @@ export interface Service {
   run(line: string | readonly string[], options?: Options): Promise<Result>;
   /** Runs a command with `--json`, which must succeed in silence, and returns what it printed. */
   json<T>(line: string, options?: Options): Promise<T>;
-  /** Ends it and starts it anew on the same port and data. */
-  restart(): Promise<void>;
+  /** Kills it, as a power failure would, and starts it anew on the same port and data. */
+  crash(): Promise<void>;
   /** Ends it as an operator would. @returns the exit code */
   stop(): Promise<number | null>;
 }
@@ -62,9 +62,10 @@ export async function startService(runtime: Runtime): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-data-"));
   const key = `svc_test_${randomBytes(16).toString("hex")}`;
   let { child, url } = await serve(runtime, dataDir, key, "0");
-  const stop = async (): Promise<number | null> => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null) await once(child, "exit");
+  const stop = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const isOver = child.exitCode !== null || child.signalCode !== null;
+    child.kill(signal);
+    if (!isOver) await once(child, "exit");
     return child.exitCode;
   };
   const env = { SVC_API_KEY: key, SVC_BASE_URL: url };
@@ -84,12 +85,12 @@ export async function startService(runtime: Runtime): Promise<Service> {
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return JSON.parse(stdout);
     },
-    async restart() {
-      await stop();
+    async crash() {
+      await stop("SIGKILL");
       ({ child, url } = await serve(runtime, dataDir, key, new URL(url).port));
     },
     async stop() {
-      const code = await stop();
+      const code = await stop("SIGTERM");
       await rm(dataDir, { recursive: true, force: true });
       return code;
     },
@@ -109,19 +110,18 @@ async function serve(
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  // Failures that a test brings about are logged there too; they matter when the service does not come up.
-  child.stderr.on("data", (chunk) => {
-    output += String(chunk);
+  const url = await new Promise<string>((resolve, reject) => {
+    const take = (chunk: Buffer): void => {
+      output += String(chunk);
+      const found = /Listening on (http:\/\/\S+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(found);
+    };
+    child.stdout.on("data", take);
+    // What a test breaks is logged there too; it matters when the service does not come up.
+    child.stderr.on("data", take);
+    child.once("exit", () => reject(new Error(`The service ended before it listened: ${output}`)));
   });
-  for await (const chunk of child.stdout) {
-    output += String(chunk);
-    const url = /Listening on (http:\/\/\S+)/.exec(output)?.[1];
-    if (url !== undefined) {
-      child.stdout.resume();
-      return { child, url };
-    }
-  }
-  throw new Error(`The service ended before it listened: ${output}`);
+  return { child, url };
 }
 
 /** Runs `svc` as a process of its own, as a user would, and returns what it printed. */
