@@ -1,0 +1,475 @@
+import { describe, expect, test } from "vitest";
+import { formatProblem, type Problem, parseProjectFile } from "../../project/file.ts";
+
+const files = new Set(["agents/triage.ts", "agents/notify/index.mjs", "workflows/nightly.js"]);
+
+function parse(
+  text: string,
+  names: ReadonlySet<string> | undefined = files,
+): ReturnType<typeof parseProjectFile> {
+  return parseProjectFile(Buffer.from(text), names === undefined ? {} : { files: names });
+}
+
+/** The problems of a text as `LINE:COLUMN: message`. */
+function complaints(text: string, names: ReadonlySet<string> | undefined = files): string[] {
+  return parse(text, names).problems.map(
+    ({ line, column, message }: Problem) => `${line}:${column}: ${message}`,
+  );
+}
+
+const head = 'name: demo\nversion: "1.0"\n';
+
+const full = `# everything that a project file can say
+name: demo
+version: "1.0"
+x-note: [ignored]
+agents:
+  - name: triage
+    display_name: Triage of mail
+    timeout: 12.5
+    enable_retry: true
+    retry_policy: { max_retries: 5, strategy: fixed, initial_delay: 0.5, max_delay: 60 }
+    webhooks:
+      - slug: new_mail
+        field_mapping:
+          "2": second
+          user.email: email
+          items[0].sku: sku
+          "1": first
+        signature: { scheme: github, secret: GITHUB_SECRET }
+        idempotency: { header: X-Delivery }
+        rate_limit: { requests_per_second: 2.5, burst: 7 }
+      - slug: other-mail
+        signature:
+          scheme: hmac
+          secret: [NEW, OLD]
+          header: X-Signature
+          algorithm: sha512
+          encoding: base64
+          prefix: "v1="
+          timestamp_header: X-Time
+  - name: notify
+workflows:
+  - { name: nightly, enable_retry: true }
+schedules:
+  agents:
+    triage: { cron: "*/5 * * * *", timezone: Europe/Berlin, input: { deep: [1, { a: null }] }, overlap: queue }
+    notify: { cron: "0 7 * * mon", enabled: false, catch_up: 3600, overlap: allow }
+  workflows:
+    nightly: { cron: "0 2 * * *" }
+`;
+
+describe("a valid file", () => {
+  test("with everything in it", () => {
+    const { definition, problems } = parse(full);
+    expect(problems).toEqual([]);
+    expect(definition).toEqual({
+      name: "demo",
+      version: "1.0",
+      agents: [
+        {
+          kind: "agent",
+          name: "triage",
+          displayName: "Triage of mail",
+          module: "agents/triage.ts",
+          timeoutSeconds: 12.5,
+          retry: { maxRetries: 5, strategy: "fixed", initialDelaySeconds: 0.5, maxDelaySeconds: 60 },
+          webhooks: [
+            {
+              slug: "new_mail",
+              fieldMapping: [
+                // In the order of the file: an object would put the digits first.
+                { path: "2", parameter: "second" },
+                { path: "user.email", parameter: "email" },
+                { path: "items[0].sku", parameter: "sku" },
+                { path: "1", parameter: "first" },
+              ],
+              signature: {
+                scheme: "github",
+                secrets: ["GITHUB_SECRET"],
+                header: null,
+                algorithm: "sha256",
+                encoding: "hex",
+                prefix: "",
+                timestampHeader: null,
+              },
+              idempotency: { header: "x-delivery" },
+              rateLimit: { requestsPerSecond: 2.5, burst: 7 },
+            },
+            {
+              slug: "other-mail",
+              fieldMapping: [],
+              signature: {
+                scheme: "hmac",
+                secrets: ["NEW", "OLD"],
+                header: "x-signature",
+                algorithm: "sha512",
+                encoding: "base64",
+                prefix: "v1=",
+                timestampHeader: "x-time",
+              },
+              idempotency: null,
+              rateLimit: null,
+            },
+          ],
+        },
+        {
+          kind: "agent",
+          name: "notify",
+          displayName: "notify",
+          module: "agents/notify/index.mjs",
+          timeoutSeconds: 300,
+          retry: null,
+          webhooks: [],
+        },
+      ],
+      workflows: [
+        {
+          kind: "workflow",
+          name: "nightly",
+          displayName: "nightly",
+          module: "workflows/nightly.js",
+          timeoutSeconds: 300,
+          retry: { maxRetries: 3, strategy: "exponential", initialDelaySeconds: 1, maxDelaySeconds: 300 },
+          webhooks: [],
+        },
+      ],
+      schedules: [
+        {
+          kind: "agent",
+          name: "triage",
+          cron: "*/5 * * * *",
+          timezone: "Europe/Berlin",
+          enabled: true,
+          input: { deep: [1, { a: null }] },
+          overlap: "queue",
+          catchUpSeconds: 0,
+        },
+        {
+          kind: "agent",
+          name: "notify",
+          cron: "0 7 * * mon",
+          timezone: "UTC",
+          enabled: false,
+          input: {},
+          overlap: "allow",
+          catchUpSeconds: 3600,
+        },
+        {
+          kind: "workflow",
+          name: "nightly",
+          cron: "0 2 * * *",
+          timezone: "UTC",
+          enabled: true,
+          input: {},
+          overlap: "skip",
+          catchUpSeconds: 0,
+        },
+      ],
+    });
+  });
+
+  test("with nothing but what is required, an empty group, a byte order mark and Windows line ends", () => {
+    const { definition } = parse('\ufeffname: demo\r\nversion: "1"\r\nagents:\r\nschedules:\r\n');
+    expect(definition).toEqual({ name: "demo", version: "1", agents: [], workflows: [], schedules: [] });
+  });
+
+  test("with aliases that stand for whole values", () => {
+    const text = `${head}agents:\n  - &one { name: triage, enable_retry: true, retry_policy: &p { max_retries: 9 } }
+  - { name: notify, enable_retry: true, retry_policy: *p }\n`;
+    expect(parse(text).definition?.agents.map(({ retry }) => retry?.maxRetries)).toEqual([9, 9]);
+  });
+
+  test("whose schedule has hostile keys in its input", () => {
+    const text = `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", input: { __proto__: { a: 1 } } } } }`;
+    const input = parse(text).definition?.schedules[0]?.input ?? {};
+    expect(Object.keys(input)).toEqual(["__proto__"]);
+    expect(JSON.stringify(input)).toBe('{"__proto__":{"a":1}}');
+  });
+
+  test("finds modules in the documented order", () => {
+    const find = (...paths: string[]): string | undefined =>
+      parse(`${head}agents: [{ name: a }]`, new Set(paths)).definition?.agents[0]?.module;
+    expect(find("agents/a/index.mjs", "agents/a.mjs", "agents/a.js", "agents/a.mts", "agents/a.ts")).toBe(
+      "agents/a.ts",
+    );
+    expect(find("agents/a/index.mjs", "agents/a.mjs")).toBe("agents/a.mjs");
+    expect(find("agents/a/index.mjs", "agents/a/index.ts")).toBe("agents/a/index.ts");
+    expect(find("agents/a.cjs", "workflows/a.ts", "agents/A.ts")).toBeUndefined();
+  });
+});
+
+/** Text of a file, and every problem that it has. */
+const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = [
+  ["nothing", "", ["1:1: the project file is empty: it needs name and version"]],
+  ["comments", "# none\n", ["1:1: the project file is empty: it needs name and version"]],
+  ["a list", "- a\n", ["1:1: the project file must be a map, not a list"]],
+  ["no name, no version", "agents: []\n", ["1:1: name is missing", "1:1: version is missing"]],
+  [
+    "empty values",
+    "name:\nversion: ''\n",
+    ["1:6: name must not be empty", "2:10: version must not be empty"],
+  ],
+  [
+    "a number as version",
+    "name: a\nversion: 1.10\n",
+    ['2:10: version must be text, not the number 1.10: write "1.10"'],
+  ],
+  [
+    "a word as version",
+    "name: a\nversion: true\n",
+    [/^2:10: version must be text, not the truth value true/],
+  ],
+  [
+    "unknown keys",
+    `${head}agnets: []\nzzz: 1\n`,
+    ['3:1: unknown key "agnets" (did you mean "agents"?)', '4:1: unknown key "zzz"'],
+  ],
+  [
+    "prototype keys",
+    `${head}__proto__: {}\nconstructor: 1\n`,
+    ['3:1: unknown key "__proto__"', '4:1: unknown key "constructor"'],
+  ],
+  ["agents as a map", `${head}agents: { triage: {} }\n`, ["3:9: agents must be a list, not a map"]],
+  [
+    "an agent as a word",
+    `${head}agents: [triage]\n`,
+    ['3:10: agents[0] must be a map, not the text "triage"'],
+  ],
+  ["an empty agent", `${head}agents:\n  -\n  - name: triage\n`, [/agents\[0\] must be a map, not nothing/]],
+  [
+    "no such module",
+    `${head}agents: [{ name: gone }]\n`,
+    [/^3:18: agent "gone" has no module: expected agents\/gone\.\{ts,mts,js,mjs\}/],
+  ],
+  [
+    "a wrong name",
+    `${head}agents: [{ name: -a }, { name: "a b" }, { name: 7 }]\n`,
+    [/^3:18: .*not "-a"/, /^3:32: .*not "a b"/, /^3:49: .*must be text, not the number 7/],
+  ],
+  [
+    "a name twice",
+    `${head}agents: [{ name: triage }, { name: triage }]\n`,
+    ['3:36: two agents are named "triage"'],
+  ],
+  [
+    "a shared name",
+    `${head}agents: [{ name: triage }]\nworkflows: [{ name: triage }]\n`,
+    ['4:21: an agent and a workflow may not share the name "triage"'],
+  ],
+  [
+    "numbers out of range",
+    `${head}agents: [{ name: triage, timeout: 0, retry_policy: { max_retries: 1.5, initial_delay: -1, max_delay: .inf } }]\n`,
+    [
+      /timeout must be a number over 0/,
+      /max_retries must be a whole number/,
+      /initial_delay must be a number from 0/,
+      /max_delay must be a number from 0/,
+    ],
+  ],
+  [
+    "delays the wrong way round",
+    `${head}agents: [{ name: triage, retry_policy: { initial_delay: 500 } }]\n`,
+    [/initial_delay \(500\) may not be over max_delay \(300\)/],
+  ],
+  [
+    "a strategy that is none",
+    `${head}agents: [{ name: triage, retry_policy: { strategy: exponentail } }]\n`,
+    [/must be exponential or fixed.*did you mean "exponential"/],
+  ],
+  [
+    "yes for true",
+    `${head}agents: [{ name: triage, enable_retry: yes }]\n`,
+    [/enable_retry must be true or false, not the text "yes"/],
+  ],
+  [
+    "a slug twice",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a }, { slug: a }, { slug: A }] }]\n`,
+    [/^3:58: two webhooks of one target have the slug "a"/],
+  ],
+  [
+    "paths that do not parse",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, field_mapping: { "a[01]": x, a..b: y, "": z } }] }]\n`,
+    [
+      /"a\[01\]" at character 3: an index/,
+      /"a\.\.b" at character 3: a name is missing/,
+      /"" at character 1: a name is missing/,
+    ],
+  ],
+  [
+    "a parameter mapped twice",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, field_mapping: { a: x, b: x } }] }]\n`,
+    [/"a" and "b" are both mapped to the parameter "x"/],
+  ],
+  [
+    "a parameter that is no text",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, field_mapping: { a: [x] } }] }]\n`,
+    [/field_mapping\.a must be text, not a list/],
+  ],
+  [
+    "a scheme that is none",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: git_hub, secret: S } }] }]\n`,
+    [/must be standard, .* or token.*did you mean "github"/],
+  ],
+  [
+    "keys of another scheme",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: stripe, secret: S, header: x, prefix: y } }] }]\n`,
+    [/header is for the scheme hmac and token, not stripe/, /prefix is for the scheme hmac, not stripe/],
+  ],
+  [
+    "hmac without a header",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: hmac, secret: S } }] }]\n`,
+    [/signature\.header is missing/],
+  ],
+  [
+    "three secrets",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: slack, secret: [A, B, C] } }] }]\n`,
+    [/must name one secret, or two during rotation, not 3/],
+  ],
+  [
+    "a header that is none",
+    `${head}agents: [{ name: triage, webhooks: [{ slug: a, idempotency: { header: "x y" } }] }]\n`,
+    [/must be the name of an HTTP header, not "x y"/],
+  ],
+  [
+    "a schedule for nobody",
+    `${head}agents: [{ name: triage }]\nschedules: { agents: { triaje: { cron: "* * * * *" } } }\n`,
+    ['4:24: the project has no agent "triaje" to schedule (did you mean "triage"?)'],
+  ],
+  [
+    "a schedule in the wrong group",
+    `${head}agents: [{ name: triage }]\nschedules: { workflows: { triage: { cron: "* * * * *" } } }\n`,
+    ['4:27: "triage" is not a workflow: move it to schedules.agents'],
+  ],
+  [
+    "a cron expression that is none",
+    `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "@daily" } } }\n`,
+    [/^4:40: schedules\.agents\.triage\.cron: Cannot use the cron expression "@daily"/],
+  ],
+  [
+    "a time zone that is none",
+    `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", timezone: Europe/Berlni } } }\n`,
+    [/timezone: .*Europe\/Berlin/],
+  ],
+  [
+    "an input beyond JSON",
+    `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", input: { a: [.nan] } } } }\n`,
+    [/input must be JSON, which has no NaN/],
+  ],
+  ["a merge key", `${head}agents:\n  - name: triage\n    <<: { timeout: 1 }\n`, [/^5:5: merge keys/]],
+  [
+    "a key twice",
+    `${head}agents:\n  - name: triage\n    timeout: 1\n    timeout: 2\nname: again\n`,
+    ['6:5: the key "timeout" is given twice', '7:1: the key "name" is given twice'],
+  ],
+  ["a list as a key", `${head}? [a]\n: 1\n`, [/^3:3: a key must be plain text/]],
+  ["a tag", `${head}agents: !mine []\n`, [/^3:9: unresolved tag: !mine/]],
+  [
+    "broken YAML",
+    `${head}agents: [{ name: triage\nworkflows: }\n`,
+    [/^4:1: flow map/, /^4:1: flow sequence/, /^4:12: /],
+  ],
+  ["two documents", `${head}---\na: 1\n`, [/^1:1: .*single document/]],
+  ["an alias before its anchor", `${head}x-a: *late\nx-b: &late 1\n`, [/^3:6: .*late/]],
+  ["an alias into itself", `${head}x-a: &a [*a]\n`, ['3:10: the alias "*a" contains itself']],
+];
+
+test.each(mistakes)("%s", (_, text, expected) => {
+  const found = complaints(text);
+  for (const [index, one] of expected.entries()) {
+    if (typeof one === "string") expect(found[index]).toBe(one);
+    else expect(found[index]).toMatch(one);
+  }
+  expect(found).toHaveLength(expected.length);
+});
+
+describe("what would hurt", () => {
+  const letters = "bcdefghijklmnopqrstuvwxyz".split("");
+  const bomb = letters.reduce(
+    (text, letter, index) =>
+      `${text}${letter}: &${letter} [${`*${index === 0 ? "a" : letters[index - 1]},`.repeat(9)}]\n`,
+    "a: &a [x,x]\n",
+  );
+  const mebibyte = 1024 * 1024;
+  const long = (unit: string): string => unit.repeat(Math.floor((mebibyte - 100) / unit.length));
+  const texts: [string, string][] = [
+    ["aliases that multiply", bomb],
+    ["nested lists", "[".repeat(500_000)],
+    ["nested maps", "a: {".repeat(100_000)],
+    ["nested blocks", long("- ")],
+    ["quotes", long('"')],
+    ["anchors", long("& ")],
+    ["tags", long("! ")],
+    ["a long line", `name: ${long("x")}`],
+    ["many keys", Array.from({ length: 80_000 }, (_, index) => `k${index}: 1`).join("\n")],
+    ["many keys in one line", `{${Array.from({ length: 80_000 }, (_, index) => `k${index}: 1`).join(",")}}`],
+    ["one key very often", long("a: 1\n")],
+    ["one alias very often", `x-a: &a 1\nx-b: [${long("*a,").slice(0, 900_000)}]`],
+    ["comments with spaces", `${long("# # ").slice(0, 200_000)}\nx`],
+    ["line ends", long("\r\n")],
+    ["unknown keys", `${head}${Array.from({ length: 9000 }, (_, index) => `agent${index}: 1\n`).join("")}`],
+  ];
+  test.each(texts)("%s", { timeout: 20_000 }, (_, text) => {
+    const startedAt = performance.now();
+    const { definition, problems } = parse(text);
+    expect(definition).toBeNull();
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems.length).toBeLessThanOrEqual(100);
+    // A quadratic reader takes minutes.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  test("a file over 1 MiB", () => {
+    const text = head + "#".repeat(mebibyte - head.length);
+    expect(parse(text).problems).toEqual([]);
+    expect(complaints(`${text}#`)).toEqual([
+      "1:1: a project file may hold at most 1048576 bytes, this one has 1048577",
+    ]);
+  });
+
+  test("bytes that are not UTF-8, with their place", () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${head}agents: [] # caf`),
+      Buffer.from([0xe9]),
+      Buffer.from("\nx: 1\n"),
+    ]);
+    const { problems } = parseProjectFile(bytes);
+    expect(problems).toEqual([
+      { line: 3, column: 17, message: "not UTF-8 text", source: "agents: [] # caf\ufffd" },
+    ]);
+    // A surrogate, encoded: allowed in no UTF-8.
+    expect(parseProjectFile(new Uint8Array([0xed, 0xa0, 0x80])).problems[0]?.message).toBe("not UTF-8 text");
+  });
+
+  test("a hundred problems are shown, the others counted", () => {
+    const { problems } = parse(
+      `${head}${Array.from({ length: 250 }, (_, index) => `zz${index}: 1\n`).join("")}`,
+    );
+    expect(problems).toHaveLength(100);
+    expect(problems.at(-1)?.message).toBe('unknown key "zz99" (150 more problems are not shown)');
+  });
+});
+
+test("a problem is shown with its line and a mark", () => {
+  const [problem] = parse(`${head}agents: [{ name: "ä ö" }]\n`).problems;
+  expect(problem && formatProblem("svc-project.yaml", problem)).toBe(
+    [
+      'svc-project.yaml:3:18: agents[0].name must be 1 to 64 of A-Z a-z 0-9 _ -, first a letter or digit, not "ä ö"',
+      '  3 | agents: [{ name: "ä ö" }]',
+      "    |                  ^",
+    ].join("\n"),
+  );
+});
+
+test("a problem cannot write to the terminal, and a long line is cut around it", () => {
+  const shown = formatProblem("f.yaml", {
+    line: 1,
+    column: 300,
+    message: "m",
+    source: `${"a".repeat(299)}\u001b[2J${"b".repeat(300)}`,
+  });
+  expect(shown).not.toContain("\u001b");
+  const [, line = "", mark = ""] = shown.split("\n");
+  expect(line[mark.indexOf("^")]).toBe("\ufffd");
+  expect(line.length).toBeLessThan(120);
+});
