@@ -206,7 +206,7 @@ test("agrees with the rules on random payloads, and the trace with both", () => 
       fc.array(tie("value"), { maxLength: 3 }),
     ),
     // From text, as payloads come: only so is `__proto__` a property.
-    object: fc.array(fc.tuple(name, tie("value")), { maxLength: 4 }).map((members) => {
+    object: fc.array(fc.tuple(name, tie("value")), { maxLength: 5 }).map((members) => {
       return JSON.parse(
         `{${members.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`,
       );
@@ -245,7 +245,7 @@ test("agrees with the rules on random payloads, and the trace with both", () => 
     }),
     { numRuns: rounds(2000) },
   );
-  expect(found).toBeGreaterThan(rounds(2000) / 4);
+  expect(found).toBeGreaterThan(rounds(2000) / 10);
 });
 
 /** As text: a payload may have a `toString` that nothing can call. */
