@@ -68,7 +68,7 @@ describe.each(runtimes)("svc push on %s", (runtime) => {
     await symlink("/etc/hostname", join(cwd, "agents/secret.txt"));
     const { code, stderr } = await service.run("push --force", { cwd });
     expect(stderr).toMatch(
-      /^error: Cannot package the project: .*\nagents\/secret\.txt: .*leaves the project/,
+      /^error: The project cannot be deployed as it is: .*\nagents\/secret\.txt: .*leaves the project/,
     );
     expect(code).toBe(1);
   });

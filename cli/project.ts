@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PROJECT_FILE } from "../project/file/parse.ts";
+import { type FileProblem, type PreparedProject, prepareProject } from "../project/prepare.ts";
+import { formatProblem } from "../project/problem.ts";
+import { CliError } from "./errors.ts";
+import { count } from "./text.ts";
+
+/** A project without problems. */
+export type CheckedProject = Extract<PreparedProject, { problems: [] }>;
+
+/**
+ * Reads and checks the project in a folder: the project file, the files, their imports. Runs none of it.
+ *
+ * @throws CliError with every problem
+ */
+export async function checkedProject(root: string): Promise<CheckedProject> {
+  requireProjectFile(root);
+  const project = await prepareProject(root);
+  if (project.definition === null) throw invalid(project.problems);
+  return project;
+}
+
+/** @throws CliError when the folder holds no project */
+export function requireProjectFile(root: string): void {
+  if (existsSync(join(root, PROJECT_FILE))) return;
+  throw new CliError(
+    `There is no ${PROJECT_FILE} in this folder.`,
+    "Go to the folder of the project, or write a new one with `svc init`.",
+  );
+}
+
+/** What is said of a project that cannot be deployed. */
+export function invalid(problems: readonly FileProblem[]): CliError {
+  const isConfiguration = problems.some(({ file }) => file === PROJECT_FILE);
+  const details = problems.map((problem) => formatProblem(problem.file, problem));
+  return isConfiguration
+    ? new CliError(
+        `Invalid configuration in ${PROJECT_FILE}: ${count(problems.length, "problem")}.`,
+        "Check the YAML syntax and the places named above, then repeat.",
+        { details },
+      )
+    : new CliError(
+        `The project cannot be deployed as it is: ${count(problems.length, "problem")}.`,
+        "Mend the places named above, then repeat.",
+        { details },
+      );
+}
