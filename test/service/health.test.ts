@@ -5,7 +5,7 @@ import { call, expectError, ok } from "../support/rest.ts";
 import type { HealthJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
-onEveryRuntime("health", (server) => {
+onEveryRuntime("health", {}, (server) => {
   test("the check tells the version, the organization and that all parts work", async () => {
     expect(await ok<HealthJson>(server, "GET", "/health")).toEqual({
       status: "ok",

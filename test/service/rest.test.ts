@@ -4,7 +4,7 @@ import { call, expectError, ok } from "../support/rest.ts";
 import type { DeploymentPage, ErrorJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
-onEveryRuntime("REST", (server) => {
+onEveryRuntime("REST", {}, (server) => {
   test("every way of having no valid key is answered alike", async () => {
     const none = await call(server, "GET", "/api/v1/organization", { key: null });
     expectError(none, 401, "unauthenticated", /^No API key was sent; it belongs in the header/);

@@ -17,8 +17,8 @@ export function useServer(runtime: Runtime, options: ServerOptions = {}): TestSe
 /** The same black-box suite against a server on each runtime. The first test asserts which runtime answers. */
 export function onEveryRuntime(
   title: string,
+  options: ServerOptions,
   define: (server: TestServer) => void,
-  options: ServerOptions = {},
 ): void {
   describe.each(runtimes)(`${title} on %s`, (runtime) => {
     const server = useServer(runtime, options);
