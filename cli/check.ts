@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import type { ArgDef, ArgsDef } from "citty";
 import { suggest } from "../project/suggest.ts";
+import type { Definition, Definitions } from "./command.ts";
 import { UsageError } from "./errors.ts";
 
 /**
@@ -11,7 +11,7 @@ import { UsageError } from "./errors.ts";
  * @param path - the command as typed, for example `svc push`
  * @throws UsageError
  */
-export function checkArguments(argv: readonly string[], definitions: ArgsDef, path: string): void {
+export function checkArguments(argv: readonly string[], definitions: Definitions, path: string): void {
   const help = `See \`${path} --help\`.`;
   const options = optionsOf(definitions);
   const { tokens } = parseArgs({
@@ -35,30 +35,28 @@ export function checkArguments(argv: readonly string[], definitions: ArgsDef, pa
     }
     seen.add(option.name);
   }
+  for (const [name, def] of Object.entries(definitions)) {
+    if (def.type !== "positional" && def.required === true && !seen.has(name)) {
+      throw new UsageError(`--${name} is missing.`, help);
+    }
+  }
   checkPositionals(positionals, definitions, path, help);
 }
 
 interface Option {
   name: string;
-  def: ArgDef;
+  def: Definition;
 }
 
 /** Every spelling that is accepted (`--limit`, `-n`), with what it stands for. */
-function optionsOf(definitions: ArgsDef): Map<string, Option> {
+function optionsOf(definitions: Definitions): Map<string, Option> {
   const options = new Map<string, Option>();
   for (const [name, def] of Object.entries(definitions)) {
     if (def.type === "positional") continue;
     options.set(`--${name}`, { name, def });
-    for (const alias of aliasesOf(def))
-      options.set(alias.length === 1 ? `-${alias}` : `--${alias}`, { name, def });
+    if (def.alias !== undefined) options.set(`-${def.alias}`, { name, def });
   }
   return options;
-}
-
-/** Other names of an option, without dashes. */
-export function aliasesOf(def: ArgDef): string[] {
-  if (def.type === "positional" || !("alias" in def) || def.alias === undefined) return [];
-  return typeof def.alias === "string" ? [def.alias] : def.alias;
 }
 
 function parserOptions(
@@ -66,8 +64,10 @@ function parserOptions(
 ): Record<string, { type: "boolean" | "string"; short?: string }> {
   const parser: Record<string, { type: "boolean" | "string"; short?: string }> = {};
   for (const { name, def } of options.values()) {
-    const short = aliasesOf(def).find((alias) => alias.length === 1);
-    parser[name] = { type: def.type === "boolean" ? "boolean" : "string", ...(short && { short }) };
+    parser[name] = {
+      type: def.type === "boolean" ? "boolean" : "string",
+      ...(def.alias !== undefined && { short: def.alias }),
+    };
   }
   return parser;
 }
@@ -85,7 +85,7 @@ function checkValue(
   typed: string,
   value: string | undefined,
   inline: boolean | undefined,
-  def: ArgDef,
+  def: Definition,
   help: string,
 ): void {
   if (def.type === "boolean") {
@@ -106,7 +106,7 @@ function checkValue(
   }
 }
 
-function checkPositionals(typed: string[], definitions: ArgsDef, path: string, help: string): void {
+function checkPositionals(typed: string[], definitions: Definitions, path: string, help: string): void {
   const expected = Object.entries(definitions).filter(([, def]) => def.type === "positional");
   const surplus = typed[expected.length];
   if (surplus !== undefined) {

@@ -1,9 +1,26 @@
 import { type ArgsDef, type CommandDef, defineCommand } from "citty";
 
+/** An option or a positional argument, as citty takes it. */
+export interface Definition {
+  readonly type: "boolean" | "string" | "enum" | "positional";
+  readonly description: string;
+  /** What the help calls the value of an option. */
+  readonly valueHint?: string;
+  /** One letter, without its dash. */
+  readonly alias?: string;
+  /** Of an option: false when not given. Of a positional argument: true when not given. */
+  readonly required?: boolean;
+  readonly default?: string;
+  /** Of an enum: what it may be. */
+  readonly options?: readonly string[];
+}
+
+/** By name, in the order in which the help shows them; positional arguments in their order on the command line. */
+export type Definitions = Readonly<Record<string, Definition>>;
+
 /** A command as the dispatcher sees it: which options it takes is known, their types are forgotten. */
 export interface Command {
-  /** Options and positional arguments, in the order in which the help shows them. */
-  readonly options: ArgsDef;
+  readonly options: Definitions;
   /** What the help says below the summary; empty when the summary is enough. */
   readonly about: string;
   /** Command lines that the help shows, each with what it does. */
@@ -15,7 +32,7 @@ export interface Command {
  * The values of a command's options. citty's own type says `string` for an option that may be absent, because its
  * index signature swallows `undefined`.
  */
-export type Values<T extends ArgsDef> = {
+export type Values<T extends Definitions> = {
   [K in keyof T]: T[K] extends { type: "boolean" }
     ? boolean
     : T[K] extends { type: "enum"; options: infer O extends readonly string[] }
@@ -32,7 +49,7 @@ type Optional<Def, Value> = Def extends { required: true } | { default: string }
       : Value | undefined;
 
 /** Defines one command. Its file is loaded only when the command is run or its help is asked for. */
-export function command<const T extends ArgsDef>(definition: {
+export function command<const T extends Definitions>(definition: {
   about?: string;
   examples?: Command["examples"];
   args: T;

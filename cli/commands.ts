@@ -10,11 +10,11 @@ export interface Leaf {
   load(): Promise<{ default: Command }>;
 }
 
-/** Commands about one kind of thing. Without a command's name, `default` is meant. */
+/** Commands about one kind of thing. Without a command's name, `default` is meant, if there is one. */
 export interface Group {
   readonly summary: string;
-  readonly default: string;
-  readonly commands: Readonly<Record<string, Leaf>>;
+  readonly default?: string;
+  readonly commands: Readonly<Record<string, Leaf | Group>>;
 }
 
 /** Every command of `svc`. */
@@ -28,6 +28,9 @@ export type CommandName =
   | "deployments"
   | "webhook"
   | "schedules"
+  | "secrets"
+  | "keys"
+  | "admin"
   | "serve";
 
 /** The commands by name, in the order in which the help shows them within their sections. */
@@ -67,6 +70,15 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
         summary: "Show one execution with its input and output",
         load: () => import("./commands/executions/show.ts"),
       },
+      cancel: { summary: "End an execution", load: () => import("./commands/executions/cancel.ts") },
+      replay: {
+        summary: "Run the input of an execution again",
+        load: () => import("./commands/executions/replay.ts"),
+      },
+      diff: {
+        summary: "Compare two executions",
+        load: () => import("./commands/executions/diff.ts"),
+      },
     },
   },
   deployments: {
@@ -87,6 +99,10 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
         summary: "Make an earlier deployment the active one again",
         load: () => import("./commands/deployments/rollback.ts"),
       },
+      promote: {
+        summary: "Deploy the package of a deployment to another environment",
+        load: () => import("./commands/deployments/promote.ts"),
+      },
       delete: { summary: "Delete a deployment", load: () => import("./commands/deployments/delete.ts") },
     },
   },
@@ -96,6 +112,22 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
     default: "list",
     commands: {
       list: { summary: "List the webhook URLs", load: () => import("./commands/webhook/list.ts") },
+      test: {
+        summary: "Try a webhook's field mapping on a payload",
+        load: () => import("./commands/webhook/test.ts"),
+      },
+      deliveries: {
+        summary: "What was sent to the webhooks",
+        load: () => import("./commands/webhook/deliveries.ts"),
+      },
+      delivery: {
+        summary: "Show one delivery with its headers and payload",
+        load: () => import("./commands/webhook/delivery.ts"),
+      },
+      redeliver: {
+        summary: "Run what was sent to a webhook again",
+        load: () => import("./commands/webhook/redeliver.ts"),
+      },
     },
   },
   schedules: {
@@ -109,9 +141,55 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
       },
     },
   },
+  secrets: {
+    section: "What is deployed",
+    summary: "What agents know and nobody reads",
+    default: "list",
+    commands: {
+      list: { summary: "List the names of the secrets", load: () => import("./commands/secrets/list.ts") },
+      set: { summary: "Set a secret", load: () => import("./commands/secrets/set.ts") },
+      remove: { summary: "Remove a secret", load: () => import("./commands/secrets/remove.ts") },
+    },
+  },
+  keys: {
+    section: "Service",
+    summary: "The API keys of the organization",
+    default: "list",
+    commands: {
+      list: { summary: "List the keys", load: () => import("./commands/keys/list.ts") },
+      create: { summary: "Create a key", load: () => import("./commands/keys/create.ts") },
+      revoke: { summary: "Revoke a key", load: () => import("./commands/keys/revoke.ts") },
+    },
+  },
   serve: {
     section: "Service",
     summary: "Run the service",
     load: () => import("./commands/serve.ts"),
+  },
+  admin: {
+    section: "Service",
+    summary: "Organizations and keys, beside the store of a service",
+    commands: {
+      organizations: {
+        summary: "The organizations of a service",
+        default: "list",
+        commands: {
+          list: {
+            summary: "List the organizations",
+            load: () => import("./commands/admin/organizations/list.ts"),
+          },
+          create: {
+            summary: "Create an organization and its first key",
+            load: () => import("./commands/admin/organizations/create.ts"),
+          },
+        },
+      },
+      keys: {
+        summary: "Keys of any organization",
+        commands: {
+          create: { summary: "Create a key", load: () => import("./commands/admin/keys/create.ts") },
+        },
+      },
+    },
   },
 };

@@ -1,4 +1,4 @@
-import type { Execution } from "../proto/svc/v1/execution_pb.ts";
+import type { Attempt, Execution } from "../proto/svc/v1/execution_pb.ts";
 import { paintedStatus } from "./status-words.ts";
 import { out } from "./style.ts";
 import { fields, indent } from "./table.ts";
@@ -16,17 +16,17 @@ export async function executionText(execution: Execution): Promise<string> {
       [execution.kind, execution.name],
       ["trigger", execution.trigger],
       ["parent", execution.parentExecutionId],
+      ["replay of", execution.replayOf],
       ["deployment", `${execution.deploymentId} (${execution.environment})`],
       ["attempt", String(execution.attempt)],
+      ["next attempt", moment(execution.dueAt)],
       ["created", moment(execution.createdAt)],
       ["waited", waitedMs === null ? "" : duration(waitedMs)],
       ["took", tookMs === null ? "" : duration(tookMs)],
     ]),
     section("Input", prettyJson(execution.input ?? {})),
   ];
-  if (execution.unmapped.length > 0) {
-    parts.push(section("Not in the payload", execution.unmapped.map(cleanLine).join("\n")));
-  }
+  if (execution.mapping.length > 0) parts.push(section("Mapping", mappingTrace(execution.mapping)));
   if (execution.status === "succeeded") parts.push(section("Output", prettyJson(await outputOf(execution))));
   if (execution.error !== undefined) {
     const { name, message, stack } = execution.error;
@@ -34,7 +34,43 @@ export async function executionText(execution: Execution): Promise<string> {
       section("Error", `${out.red(clean(`${name}: ${message}`))}${stackBelow(name, message, stack)}`),
     );
   }
+  if (execution.attempts.length > 1 || (execution.attempts.length > 0 && execution.error === undefined)) {
+    parts.push(section("Failed attempts", execution.attempts.map(attemptText).join("\n")));
+  }
   return parts.join("\n\n");
+}
+
+/** What both the contract and the project library say of one entry of a mapping. */
+interface TraceStep {
+  path: string;
+  parameter: string;
+  found: boolean;
+  type: string | null;
+  reading: string;
+  because: string | null;
+}
+
+/** What each entry of a field mapping found in the payload, or why it found nothing. */
+export function mappingTrace(steps: readonly TraceStep[]): string {
+  const path = Math.max(...steps.map((step) => step.path.length));
+  const parameter = Math.max(...steps.map((step) => step.parameter.length));
+  return steps
+    .map((step) => {
+      const head = `${cleanLine(step.path).padEnd(path)} → ${cleanLine(step.parameter).padEnd(parameter)}`;
+      if (!step.found) return `${head}  ${out.yellow(`left out: ${cleanLine(step.because ?? "")}`)}`;
+      return `${head}  ${out.dim(step.reading === "key" ? `${step.type}, by its whole name` : (step.type ?? ""))}`;
+    })
+    .join("\n");
+}
+
+function attemptText({ attempt, startedAt, finishedAt, error, retryAt }: Attempt): string {
+  const tookMs = elapsedMs(startedAt, finishedAt);
+  const why = error === undefined ? "" : cleanLine(`${error.name}: ${error.message}`);
+  const times = [
+    tookMs === null ? "" : `after ${duration(tookMs)}`,
+    retryAt === undefined ? "" : `next ${moment(retryAt)}`,
+  ];
+  return `${attempt}  ${out.red(why)}  ${out.dim(times.filter((text) => text !== "").join(", "))}`;
 }
 
 /** What an execution returned, as plain JSON. */

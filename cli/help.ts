@@ -1,6 +1,4 @@
-import type { ArgDef } from "citty";
-import { aliasesOf } from "./check.ts";
-import type { Command } from "./command.ts";
+import type { Command, Definition } from "./command.ts";
 import { commands, type Group, type Leaf, sections } from "./commands.ts";
 import { out } from "./style.ts";
 
@@ -31,18 +29,18 @@ export function rootHelp(): string {
 }
 
 /** The help of a group, such as `svc executions`. */
-export function groupHelp(name: string, group: Group): string {
+export function groupHelp(path: string, group: Group): string {
   const rows = Object.entries(group.commands).map(
-    ([command, leaf]): Row => [
+    ([command, { summary }]): Row => [
       command,
-      command === group.default ? `${leaf.summary} ${out.dim("(default)")}` : leaf.summary,
+      command === group.default ? `${summary} ${out.dim("(default)")}` : summary,
     ],
   );
   return [
     `${group.summary}.`,
-    `${heading("Usage")}\n  svc ${name} <command> [options]`,
+    `${heading("Usage")}\n  ${path} <command> [options]`,
     block("Commands", rows),
-    out.dim(`\`svc ${name} <command> --help\` says more about a command.`),
+    out.dim(`\`${path} <command> --help\` says more about a command.`),
   ].join("\n\n");
 }
 
@@ -70,20 +68,19 @@ export function commandHelp(path: string, leaf: Leaf, command: Command): string 
   ].join("\n\n");
 }
 
-function isRequired(def: ArgDef): boolean {
+function isRequired(def: Definition): boolean {
   return def.type === "positional" && def.required !== false;
 }
 
-function optionLabel(name: string, def: ArgDef): string {
-  const short = aliasesOf(def).find((alias) => alias.length === 1);
+function optionLabel(name: string, def: Definition): string {
   const value = def.type === "boolean" ? "" : ` <${def.valueHint ?? "value"}>`;
-  return `${short === undefined ? "    " : `-${short}, `}--${name}${value}`;
+  return `${def.alias === undefined ? "    " : `-${def.alias}, `}--${name}${value}`;
 }
 
-function described(def: ArgDef): string {
+function described(def: Definition): string {
   const choices = def.type === "enum" && def.options !== undefined ? `: ${def.options.join(", ")}` : "";
-  const fallback = typeof def.default === "string" ? ` ${out.dim(`(default ${def.default})`)}` : "";
-  return `${def.description ?? ""}${choices}${fallback}`;
+  const fallback = def.default !== undefined ? ` ${out.dim(`(default ${def.default})`)}` : "";
+  return `${def.description}${choices}${fallback}`;
 }
 
 function block(

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { ProjectDefinition } from "../project/definition.ts";
 import { PROJECT_FILE } from "../project/file/parse.ts";
-import { type FileProblem, type PreparedProject, prepareProject } from "../project/prepare.ts";
+import { loadProject } from "../project/load.ts";
+import type { FileProblem, PreparedProject } from "../project/prepare.ts";
 import { formatProblem } from "../project/problem.ts";
 import { CliError } from "./errors.ts";
 import { count } from "./text.ts";
@@ -16,9 +18,22 @@ export type CheckedProject = Extract<PreparedProject, { problems: [] }>;
  */
 export async function checkedProject(root: string): Promise<CheckedProject> {
   requireProjectFile(root);
+  const { prepareProject } = await import("../project/prepare.ts");
   const project = await prepareProject(root);
   if (project.definition === null) throw invalid(project.problems);
   return project;
+}
+
+/**
+ * Reads the project file in a folder, and looks at nothing else but whether its modules are there.
+ *
+ * @throws CliError with every problem
+ */
+export async function readDefinition(root: string): Promise<ProjectDefinition> {
+  requireProjectFile(root);
+  const { definition, problems } = await loadProject(root);
+  if (definition === null) throw invalid(problems.map((problem) => ({ file: PROJECT_FILE, ...problem })));
+  return definition;
 }
 
 /** @throws CliError when the folder holds no project */

@@ -33,23 +33,26 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (first === "--help" || first === "-h") return print((await import("./help.ts")).rootHelp());
   if (first === "--version") return print(await (await import("./version.ts")).versionText());
   if (first === "help") return dispatch([...rest, "--help"]);
-  if (first.startsWith("-")) throw await unknownRootOption(first);
-
-  const table: Readonly<Record<string, Leaf | Group>> = commands;
-  const entry = Object.hasOwn(table, first) ? table[first] : undefined;
-  if (entry === undefined) throw await unknownCommand(first, Object.keys(table), "svc");
-  if ("load" in entry) return runLeaf(`svc ${first}`, entry, rest);
-  return runGroup(first, entry, rest);
+  return descend("svc", { summary: "", commands }, argv);
 }
 
-async function runGroup(name: string, group: Group, argv: readonly string[]): Promise<number> {
+/** Follows the names of groups to the command that is meant, and runs it. */
+async function descend(path: string, group: Group, argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
-  if (first === "--help" || first === "-h") return print((await import("./help.ts")).groupHelp(name, group));
+  if (first === "--help" || first === "-h") return print((await import("./help.ts")).groupHelp(path, group));
   const isNamed = first !== undefined && !first.startsWith("-");
-  const command = isNamed ? first : group.default;
-  const leaf = Object.hasOwn(group.commands, command) ? group.commands[command] : undefined;
-  if (leaf === undefined) throw await unknownCommand(command, Object.keys(group.commands), `svc ${name}`);
-  return runLeaf(`svc ${name} ${command}`, leaf, isNamed ? rest : argv);
+  const name = isNamed ? first : group.default;
+  if (name === undefined) {
+    if (first !== undefined) throw await unknownOption(first, path);
+    say.line((await import("./help.ts")).groupHelp(path, group));
+    return 2;
+  }
+  const entry = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
+  if (entry === undefined) throw await unknownCommand(name, Object.keys(group.commands), path);
+  const following = isNamed ? rest : argv;
+  return "load" in entry
+    ? runLeaf(`${path} ${name}`, entry, following)
+    : descend(`${path} ${name}`, entry, following);
 }
 
 async function runLeaf(path: string, leaf: Leaf, argv: readonly string[]): Promise<number> {
@@ -82,12 +85,12 @@ async function unknownCommand(typed: string, known: string[], path: string): Pro
   return new UsageError(`Unknown command "${typed}" for \`${path}\`.`, advice);
 }
 
-async function unknownRootOption(typed: string): Promise<UsageError> {
+async function unknownOption(typed: string, path: string): Promise<UsageError> {
   const { suggest } = await import("../project/suggest.ts");
-  const near = suggest(typed, ["--help", "--version"]);
+  const near = suggest(typed, path === "svc" ? ["--help", "--version"] : ["--help"]);
   return new UsageError(
-    `Unknown option ${typed} for \`svc\`${near === undefined ? "." : `; did you mean ${near}?`}`,
-    "Options of a command come after its name: `svc <command> [options]`.",
+    `Unknown option ${typed} for \`${path}\`${near === undefined ? "." : `; did you mean ${near}?`}`,
+    `Options of a command come after its name: \`${path} <command> [options]\`.`,
   );
 }
 

@@ -19,6 +19,10 @@ const logs: Command = command({
     },
     ...target,
     execution: { type: "string", valueHint: "id", description: "Only those of one execution" },
+    audit: {
+      type: "boolean",
+      description: "The audit trail alone: who pushed, rolled back, deleted, created and revoked",
+    },
     ...environment,
     json: { type: "boolean", description: "Print each line as a JSON object on a line of its own" },
     verbose: { ...verbose.verbose, description: "Also dates, sources and ids" },

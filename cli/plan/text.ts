@@ -1,11 +1,26 @@
+import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
+import { say } from "../say.ts";
 import { out } from "../style.ts";
 import { cleanLine, count } from "../text.ts";
-import type { Change, Plan } from "./plan.ts";
+import { type Change, nothing, type Plan, planChanges } from "./plan.ts";
+import { sideOfDeployment } from "./sides.ts";
 
 const signs = { added: "+", changed: "~", removed: "-" } as const;
 const paints = { added: out.green, changed: out.yellow, removed: out.red } as const;
 /** More changed files than this are counted; `--verbose` shows all. */
 const shownFiles = 10;
+
+/** Says what changes when one deployment takes the place of another. */
+export function sayPlan(
+  title: string,
+  active: Deployment | null,
+  wanted: Deployment,
+  options: { verbose: boolean },
+): void {
+  const plan = planChanges(active === null ? nothing : sideOfDeployment(active), sideOfDeployment(wanted));
+  say.line(title);
+  say.line(`${planText(plan, options) || "  nothing differs"}\n`);
+}
 
 /** A plan as people read it; an empty string for an empty one. */
 export function planText(plan: Plan, options: { verbose: boolean }): string {

@@ -6,9 +6,7 @@ import { deployedText } from "../../deployment-text.ts";
 import { CliError } from "../../errors.ts";
 import { print, printJson } from "../../output.ts";
 import { activeDeployment } from "../../plan/active.ts";
-import { nothing, planChanges } from "../../plan/plan.ts";
-import { sideOfDeployment } from "../../plan/sides.ts";
-import { planText } from "../../plan/text.ts";
+import { sayPlan } from "../../plan/text.ts";
 import { say } from "../../say.ts";
 import { cleanLine } from "../../text.ts";
 
@@ -29,13 +27,10 @@ const rollback: Command = command({
       throw new CliError(`${deploymentId} is active already.`, "`svc deployments list` shows the others.");
     }
     const active = await activeDeployment(deployments, wanted.project, wanted.environment);
-    const plan = planChanges(active === null ? nothing : sideOfDeployment(active), sideOfDeployment(wanted));
     const what = cleanLine(`${wanted.project} ${wanted.version}`);
     if (!values.json) {
-      say.line(
-        `Going back to ${what} in ${wanted.environment}${active === null ? "" : `, from ${active.version}`}:`,
-      );
-      say.line(`${planText(plan, values) || "  nothing differs"}\n`);
+      const from = active === null ? "" : `, from ${cleanLine(active.version)}`;
+      sayPlan(`Going back to ${what} in ${wanted.environment}${from}:`, active, wanted, values);
     }
     await confirm(`Roll ${wanted.environment} back?`, values);
     const deployment = await deployments.rollbackDeployment({ deploymentId });

@@ -1,4 +1,14 @@
-import { environment, integer, json, limit, since, target, targetOf, verbose } from "../../arguments.ts";
+import {
+  environment,
+  integer,
+  json,
+  limit,
+  since,
+  sinceOption,
+  target,
+  targetOf,
+  verbose,
+} from "../../arguments.ts";
 import { type Command, command } from "../../command.ts";
 import { openConnection } from "../../connection.ts";
 import { print, printJson } from "../../output.ts";
@@ -18,11 +28,7 @@ const list: Command = command({
       description: "Only those in one state",
     },
     ...target,
-    since: {
-      type: "string",
-      valueHint: "time",
-      description: "Only those accepted since then: 30m, 2h, 7d, or an RFC 3339 time",
-    },
+    ...sinceOption,
     ...environment,
     ...json,
     ...verbose,

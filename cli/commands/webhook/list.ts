@@ -56,9 +56,11 @@ function printTargets(title: string, targets: readonly WebhookTarget[], verbose:
   print(`\n${out.bold(title)}`);
   for (const target of targets) {
     print(`  ${target.name}`);
-    for (const { slug, url, fieldMapping } of target.webhooks) {
+    for (const { slug, url, fieldMapping, signatureScheme } of target.webhooks) {
       print(`    ${out.cyan(slug)}${" ".repeat(width - slug.length)}  ${url}`);
-      if (verbose) for (const line of mappingLines(fieldMapping)) print(`      ${line}`);
+      if (!verbose) continue;
+      print(`      ${out.dim(signatureScheme === "" ? "not signed" : `signed: ${signatureScheme}`)}`);
+      for (const line of mappingLines(fieldMapping)) print(`      ${line}`);
     }
   }
 }

@@ -1,0 +1,57 @@
+import { json, verbose } from "../../arguments.ts";
+import { type Command, command } from "../../command.ts";
+import { confirm } from "../../confirm.ts";
+import { openConnection } from "../../connection.ts";
+import { deployedText } from "../../deployment-text.ts";
+import { CliError } from "../../errors.ts";
+import { print, printJson } from "../../output.ts";
+import { activeDeployment } from "../../plan/active.ts";
+import { sayPlan } from "../../plan/text.ts";
+import { say } from "../../say.ts";
+import { cleanLine } from "../../text.ts";
+
+const promote: Command = command({
+  about: "Deploys the very package of a deployment to another environment. Nothing is packaged or uploaded.",
+  args: {
+    "deployment-id": { type: "positional", description: "The deployment whose package to deploy" },
+    environment: {
+      type: "positional",
+      required: false,
+      default: "production",
+      description: "Where to",
+    },
+    force: { type: "boolean", description: "Do not ask" },
+    ...json,
+    verbose: { ...verbose.verbose, description: "Also every file that changes" },
+  },
+  examples: [["svc deployments promote <deployment-id>", "From staging to production"]],
+  async run(values) {
+    const deployments = await openConnection(values).client("deployments");
+    const { environment } = values;
+    const wanted = await deployments.getDeployment({
+      deploymentId: values["deployment-id"],
+      includeFiles: true,
+    });
+    const active = await activeDeployment(deployments, wanted.project, environment);
+    const what = cleanLine(`${wanted.project} ${wanted.version}`);
+    if (active?.digest === wanted.digest) {
+      throw new CliError(
+        `The package of ${wanted.deploymentId} is active in ${environment} already, as ${active.deploymentId}.`,
+        "Name another environment.",
+      );
+    }
+    if (!values.json) {
+      sayPlan(`${what} → ${environment}, from ${wanted.environment}`, active, wanted, values);
+    }
+    await confirm(`Promote to ${environment}?`, values);
+    const deployment = await deployments.createDeployment({ digest: wanted.digest, environment });
+    if (values.json) {
+      const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");
+      return printJson(DeploymentSchema, deployment);
+    }
+    say.done(`Promoted ${what} to ${environment}.`);
+    print(deployedText(deployment));
+  },
+});
+
+export default promote;

@@ -1,0 +1,41 @@
+import type { ApiKey } from "../../../proto/svc/v1/organization_pb.ts";
+import { json, verbose } from "../../arguments.ts";
+import { type Command, command } from "../../command.ts";
+import { openConnection } from "../../connection.ts";
+import { print, printJson } from "../../output.ts";
+import { out } from "../../style.ts";
+import { type Cell, table } from "../../table.ts";
+import { cleanLine, distance } from "../../text.ts";
+import { ago, dateOf } from "../../times.ts";
+
+const list: Command = command({
+  args: { ...json, ...verbose },
+  async run(values) {
+    const answer = await (await openConnection(values).client("organization")).listApiKeys({});
+    if (values.json) {
+      const { ListApiKeysResponseSchema } = await import("../../../proto/svc/v1/organization_pb.ts");
+      return printJson(ListApiKeysResponseSchema, answer);
+    }
+    const rows = answer.keys.map((key) => [
+      key.keyId,
+      cleanLine(key.name),
+      key.scope,
+      ago(key.createdAt),
+      ago(key.lastUsedAt) || "never",
+      stateOf(key),
+    ]);
+    print(table(["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "STATE"], rows));
+  },
+});
+
+function stateOf(key: ApiKey): Cell {
+  if (key.revokedAt !== undefined) return { text: `revoked ${ago(key.revokedAt)}`, paint: out.red };
+  const expires = dateOf(key.expiresAt);
+  if (expires === null) return { text: "valid", paint: out.green };
+  const isOver = expires.getTime() <= Date.now();
+  return isOver
+    ? { text: `expired ${distance(expires)}`, paint: out.red }
+    : { text: `expires ${distance(expires)}`, paint: out.yellow };
+}
+
+export default list;

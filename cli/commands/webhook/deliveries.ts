@@ -1,0 +1,66 @@
+import {
+  environment,
+  integer,
+  json,
+  limit,
+  since,
+  sinceOption,
+  target,
+  targetOf,
+  verbose,
+} from "../../arguments.ts";
+import { type Command, command } from "../../command.ts";
+import { openConnection } from "../../connection.ts";
+import { deliveryRows, outcomes } from "../../delivery-text.ts";
+import { print, printJson } from "../../output.ts";
+import { say } from "../../say.ts";
+import { table } from "../../table.ts";
+
+const deliveries: Command = command({
+  about:
+    "What was sent to the webhooks, newest first, also what was refused and why: the last 100 of each webhook.",
+  args: {
+    slug: { type: "positional", required: false, description: "Only those of webhooks with this slug" },
+    ...limit,
+    ...outcomes,
+    ...target,
+    ...sinceOption,
+    ...environment,
+    ...json,
+    ...verbose,
+  },
+  examples: [["svc webhook deliveries --outcome rejected", "What was refused"]],
+  async run(values) {
+    const pageSize = integer(values.limit, "--limit", 1, 1000);
+    const from = values.since === undefined ? undefined : since(values.since);
+    const { name } = targetOf(values);
+    const webhooks = await openConnection(values).client("webhooks");
+    const { timestampFromDate } = await import("@bufbuild/protobuf/wkt");
+    const page = await webhooks.listDeliveries({
+      slug: values.slug ?? "",
+      name,
+      outcome: values.outcome ?? "",
+      environment: values.environment ?? "",
+      pageSize,
+      ...(from !== undefined && { since: timestampFromDate(from) }),
+    });
+    if (values.json) {
+      const { ListDeliveriesResponseSchema } = await import("../../../proto/svc/v1/webhook_pb.ts");
+      return printJson(ListDeliveriesResponseSchema, page);
+    }
+    if (page.deliveries.length === 0) {
+      say.line("No deliveries found.");
+      return say.hint("`svc webhook list` shows the URLs to send to.");
+    }
+    print(
+      table(
+        ["ID", "WEBHOOK", "OUTCOME", "STATUS", "CAME", "EXECUTION OR REASON"],
+        deliveryRows(page.deliveries),
+      ),
+    );
+    if (page.nextPageToken !== "")
+      say.hint(`There are more; raise --limit (${pageSize}) or narrow the list.`);
+  },
+});
+
+export default deliveries;

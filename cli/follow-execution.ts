@@ -1,0 +1,89 @@
+import type { Client } from "@connectrpc/connect";
+import type { Execution, ExecutionService } from "../proto/svc/v1/execution_pb.ts";
+import { Silent } from "./errors.ts";
+import { outputOf } from "./execution-text.ts";
+import { logText } from "./log-text.ts";
+import { print, printJson } from "./output.ts";
+import { onInterruptDo } from "./process-events.ts";
+import { say } from "./say.ts";
+import { err } from "./style.ts";
+import { cleanLine, distance, duration, prettyJson } from "./text.ts";
+import { dateOf, elapsedMs } from "./times.ts";
+
+/** How long the service may be out of reach while an execution is followed, in ms. */
+const patienceMs = 120_000;
+
+/**
+ * Follows an execution to its end, with its log on standard error, and prints its output, or all of it as JSON.
+ *
+ * @throws Silent with exit code 1 when it failed or was cancelled; that has been said then
+ */
+export async function finishExecution(
+  executions: Client<typeof ExecutionService>,
+  started: Execution,
+  options: { json: boolean; verbose: boolean },
+): Promise<void> {
+  if (options.verbose) say.detail(`Execution ${started.executionId}`);
+  const execution = await followToEnd(executions, started, options);
+  if (options.json) {
+    const { ExecutionSchema } = await import("../proto/svc/v1/execution_pb.ts");
+    await printJson(ExecutionSchema, execution);
+  } else if (execution.status === "succeeded") print(prettyJson(await outputOf(execution)));
+  if (execution.status !== "succeeded") reportFailure(execution);
+  const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
+  if (options.verbose && tookMs !== null) say.detail(`Took ${duration(tookMs)}.`);
+}
+
+async function followToEnd(
+  executions: Client<typeof ExecutionService>,
+  started: Execution,
+  options: { verbose: boolean },
+): Promise<Execution> {
+  const { follow } = await import("./follow.ts");
+  const { executionId } = started;
+  let execution = started;
+  let cursor = "";
+  const work = (): Promise<void> =>
+    follow({
+      connect: () => executions.watchExecution({ executionId, after: cursor }),
+      onMessage({ event }) {
+        if (event.case === "log") {
+          cursor = event.value.cursor;
+          say.line(logText(event.value, err, { full: options.verbose }));
+        } else if (event.case === "execution") {
+          announceRetry(execution, event.value);
+          execution = event.value;
+        }
+      },
+      isOver: () => !["queued", "running"].includes(execution.status),
+      patienceMs,
+    });
+  await onInterruptDo(() => detach(executionId), work);
+  return execution;
+}
+
+function detach(executionId: string): void {
+  say.line("\nDetached; the execution goes on.");
+  say.hint(`\`svc executions show ${executionId}\` shows what became of it.`);
+  process.exit(130);
+}
+
+function announceRetry(before: Execution, now: Execution): void {
+  if (now.status !== "queued" || now.error === undefined || before.status === "queued") return;
+  const due = dateOf(now.dueAt);
+  const waits = due !== null && due.getTime() - Date.now() >= 1000;
+  const when = waits ? `it is tried again ${distance(due)}` : "it is tried again";
+  const { name, message } = now.error;
+  say.warning(`Attempt ${before.attempt} failed, ${when}: ${cleanLine(`${name}: ${message}`)}`);
+}
+
+function reportFailure(execution: Execution): never {
+  const { executionId, error, status, name } = execution;
+  const why = error === undefined ? "" : `: ${cleanLine(`${error.name}: ${error.message}`)}`;
+  say.error(
+    status === "cancelled" ? `${name} was cancelled.` : `${name} failed${why}`,
+    [],
+    `\`svc executions show ${executionId}\` shows the stack and the input.`,
+  );
+  throw new Silent(1);
+}
