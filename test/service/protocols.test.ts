@@ -1,0 +1,169 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { Code, ConnectError, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
+import { beforeAll, describe, expect, test } from "vitest";
+import { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
+import { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
+import { HealthService } from "../../proto/svc/v1/health_pb.ts";
+import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
+import { deploy } from "../support/project.ts";
+import { call, ok } from "../support/rest.ts";
+import { bin, root } from "../support/runtimes.ts";
+import type { HealthJson } from "../support/shapes.ts";
+import { onEveryRuntime } from "../support/suite.ts";
+
+const agents = {
+  echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] },
+  prints: "export default () => { for (let n = 0; n < 300; n++) console.log('line ' + n); };",
+};
+
+interface TransportOptions {
+  baseUrl: string;
+  interceptors: Interceptor[];
+}
+
+/** Every protocol, over every version of HTTP that it knows, in both encodings. */
+const transports: Record<string, (options: TransportOptions) => Transport> = {
+  gRPC: (options) => createGrpcTransport(options),
+  "gRPC in JSON": (options) => createGrpcTransport({ ...options, useBinaryFormat: false }),
+  "gRPC-Web over HTTP/1.1": (options) => createGrpcWebTransport({ ...options, httpVersion: "1.1" }),
+  "gRPC-Web over HTTP/2": (options) => createGrpcWebTransport({ ...options, httpVersion: "2" }),
+  "Connect over HTTP/1.1": (options) => createConnectTransport({ ...options, httpVersion: "1.1" }),
+  "Connect over HTTP/2": (options) => createConnectTransport({ ...options, httpVersion: "2" }),
+  "Connect in binary over HTTP/2": (options) =>
+    createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: true }),
+};
+
+onEveryRuntime("protocols", {}, (server) => {
+  let org = "";
+  beforeAll(async () => {
+    await deploy(server, { agents });
+    org = (await ok<HealthJson>(server, "GET", "/health")).organization;
+  });
+
+  describe.each(Object.keys(transports))("%s", (name) => {
+    const connect = (key = server.apiKey, baseUrl = server.url) => {
+      const authorize: Interceptor = (next) => (request) => {
+        if (key !== "") request.header.set("authorization", `Bearer ${key}`);
+        return next(request);
+      };
+      const make = transports[name];
+      if (make === undefined) throw new Error("There is no such transport.");
+      return make({ baseUrl, interceptors: [authorize] });
+    };
+
+    test("a call is answered", async () => {
+      const health = await createClient(HealthService, connect()).check({});
+      expect(health).toMatchObject({ status: "ok", organization: org });
+      expect(health.runtime).toContain(server.runtime);
+    });
+
+    test("an error has its code, its message and nothing of the server's inside", async () => {
+      const deployments = createClient(DeploymentService, connect());
+      const missing = await failure(deployments.getDeployment({ deploymentId: "dep_1" }));
+      expect([missing.code, missing.rawMessage]).toEqual([Code.NotFound, "There is no deployment 'dep_1'."]);
+      const invalid = await failure(deployments.createUpload({ digest: "x" }));
+      expect(invalid.code).toBe(Code.InvalidArgument);
+      const tooLarge = { digest: "0".repeat(64), sizeBytes: 2 ** 31 };
+      const refused = await failure(deployments.createUpload(tooLarge));
+      expect(refused.metadata.get("svc-http-status")).toBeNull();
+      const unknown = await failure(createClient(HealthService, connect("")).check({}));
+      expect(unknown.code).toBe(Code.Unauthenticated);
+      const wrong = await failure(createClient(HealthService, connect("svc_a_0123456789abcdef")).check({}));
+      expect(wrong.code).toBe(Code.Unauthenticated);
+    });
+
+    test("a webhook is triggered without a key, and its execution is watched to its end", async () => {
+      const webhooks = createClient(WebhookService, connect(""));
+      const payload = { text: "ä", list: [1, null] };
+      const target = { orgId: org, agentName: "echo", slug: "hook" };
+      const { executionId, status } = await webhooks.triggerWebhook({ ...target, payload });
+      expect(status).toBe("queued");
+      const executions = createClient(ExecutionService, connect());
+      const events = await Array.fromAsync(executions.watchExecution({ executionId }));
+      const states = events.flatMap(({ event }) => (event.case === "execution" ? event.value.status : []));
+      expect(states.at(-1)).toBe("succeeded");
+      expect(await executions.getExecution({ executionId })).toMatchObject({
+        input: payload,
+        trigger: "webhook",
+      });
+      const bad = await failure(webhooks.triggerWebhook({ ...target, webhookSlug: "hook", payload }));
+      expect(bad.code).toBe(Code.InvalidArgument);
+      const none = await failure(webhooks.triggerWebhook({ ...target, slug: "none", payload }));
+      expect(none.code).toBe(Code.NotFound);
+    });
+
+    test("a stream brings everything in order, and may be left", async () => {
+      const executions = createClient(ExecutionService, connect());
+      const { executionId } = await executions.runExecution({ name: "prints" });
+      const messages: string[] = [];
+      for await (const { event } of executions.watchExecution({ executionId })) {
+        if (event.case === "log") messages.push(event.value.message);
+      }
+      expect(messages).toEqual(Array.from({ length: 300 }, (_, number) => `line ${number}`));
+      for await (const { log } of executions.tailLogs({ follow: true, lines: 1 })) {
+        expect(log?.message).not.toBe("");
+        break;
+      }
+      const broken = await failure(Array.fromAsync(executions.watchExecution({ executionId: "exe_1" })));
+      expect(broken.code).toBe(Code.NotFound);
+    });
+
+    test("an environment's base URL serves it too", async () => {
+      const executions = createClient(ExecutionService, connect(server.apiKey, `${server.url}/env/staging`));
+      const absent = await failure(executions.runExecution({ name: "echo" }));
+      expect([absent.code, absent.rawMessage]).toEqual([
+        Code.NotFound,
+        expect.stringContaining("in staging"),
+      ]);
+    });
+  });
+
+  describe("by hand", () => {
+    test("a call is one POST of JSON, and an error is the one error shape", async () => {
+      const path = "/svc.v1.HealthService/Check";
+      const answer = await call<HealthJson>(server, "POST", path, { json: {} });
+      expect(answer.status).toBe(200);
+      expect(answer.json).toEqual(await ok(server, "GET", "/health"));
+      const refusal = await call(server, "POST", path, { json: {}, key: null });
+      expect(refusal.status).toBe(401);
+      expect(refusal.json).toEqual({ code: "unauthenticated", message: expect.stringContaining("API key") });
+    });
+
+    test("a method or service that is not there is an error", async () => {
+      for (const path of ["/svc.v1.HealthService/Nothing", "/svc.v1.Nothing/Check"]) {
+        const { status } = await call(server, "POST", path, { json: {} });
+        expect([404, 501]).toContain(status);
+      }
+      expect((await call(server, "GET", "/svc.v1.HealthService/Check")).status).toBe(405);
+      const plain = { body: "x", headers: { "content-type": "text/plain" } };
+      expect((await call(server, "POST", "/svc.v1.HealthService/Check", plain)).status).toBe(415);
+    });
+  });
+
+  test.each(["grpc", "grpcweb", "connect"])("buf curl speaks %s to it", async (protocol) => {
+    const args = ["curl", "--schema", "proto", "--protocol", protocol, "--data", "{}"];
+    if (protocol === "grpc") args.push("--http2-prior-knowledge");
+    args.push(
+      "--header",
+      `Authorization: Bearer ${server.apiKey}`,
+      `${server.url}/svc.v1.HealthService/Check`,
+    );
+    const { stdout } = await promisify(execFile)(bin("buf"), args, { cwd: root });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "ok", organization: org });
+  });
+});
+
+async function failure(promise: Promise<unknown>): Promise<ConnectError> {
+  try {
+    await promise;
+  } catch (error) {
+    return ConnectError.from(error);
+  }
+  throw new Error("The call did not fail.");
+}
