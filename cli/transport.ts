@@ -23,6 +23,8 @@ export function createTransport(options: { baseUrl: string; apiKey: string; verb
     httpClient: (request) => send(request, options),
     interceptors: [authenticate],
     useBinaryFormat: true,
+    // A level of JSON costs three of messages: inputs and outputs may be deeper than the library's own limit of 100.
+    binaryOptions: { recursionLimit: 10_000 },
     // `fetch` negotiates and undoes compression itself.
     acceptCompression: [],
     sendCompression: null,

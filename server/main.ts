@@ -14,15 +14,14 @@ export type { ServeOptions } from "./config.ts";
 export async function serve(options: ServeOptions): Promise<number> {
   const config = loadConfig(options, process.env);
   const server = await startServer(config);
-  console.log(`svc ${version} on ${runtimeName}`);
-  console.log(`Listening on ${server.url}`);
-  console.log(`Data in ${config.dataDir}`);
+  console.log(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
   warnPlainHttp(server.publicUrl);
   if (server.firstKey !== null) {
     console.log("\nThe first organization was created. Its API key is shown only this once:\n");
     console.log(`  export SVC_API_KEY=${server.firstKey}\n`);
   }
   server.open();
+  console.log(`Listening on ${server.url}`);
   const signal = await firstSignal();
   console.log(`${signal}: finishing what runs …`);
   await server.close();

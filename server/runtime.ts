@@ -137,9 +137,14 @@ const denoSystemReads: readonly string[] = [
   "homedir",
 ];
 
-/** Deno separates paths by commas, and takes two for one within a path. */
+/** @throws Error for a path that Deno cannot be told */
 function denoList(paths: readonly string[]): string {
-  return paths.map((path) => path.replaceAll(",", ",,")).join(",");
+  if (paths.some((path) => path.includes(","))) {
+    throw new Error(
+      "Cannot start a process on Deno with a comma in the path of the data folder, the package or svc",
+    );
+  }
+  return paths.join(",");
 }
 
 function mebibytes(bytes: number): number {

@@ -24,6 +24,7 @@ import {
 } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import { insertLogs, type NewLog } from "../store/logs.ts";
+import { isDeeperThan } from "./depth.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { executionTopic, logTopic, type Notices } from "./notices.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
@@ -225,7 +226,8 @@ export class Executor {
     };
     // Handing back on shutdown is not a loss: it must not count towards giving up.
     if (this.#closing && outcome.type === "lost") return this.#handBack(row);
-    await this.#apply(row, afterAttempt(state, outcome, Date.now(), Math.random));
+    const { jsonDepth } = this.#options.limits;
+    await this.#apply(row, afterAttempt(state, withinDepth(outcome, jsonDepth), Date.now(), Math.random));
   }
 
   async #handBack(row: ExecutionRow): Promise<void> {
@@ -302,6 +304,14 @@ export class Executor {
       console.error("The executor failed:", this.#lastSweepError);
     }
   }
+}
+
+/** An output that is nested deeper than any input may be could not be read by everybody. */
+function withinDepth(outcome: Outcome, levels: number): Outcome {
+  if (outcome.type !== "succeeded" || !isDeeperThan(outcome.output, levels)) return outcome;
+  const message = `The output is nested too deep: at most ${levels} levels are allowed (SVC_MAX_JSON_DEPTH).`;
+  const error = { name: "OutputError", message, stack: "" };
+  return { type: "failed", error, final: false, reason: "output" };
 }
 
 /** Writes a transition; false when the lease was no longer held and nothing was changed. */

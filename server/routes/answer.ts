@@ -28,7 +28,23 @@ export function sendError(
   error: ConnectError,
   headers: Record<string, string> = {},
 ): void {
-  const all: Record<string, string> = { ...headers };
+  const all: Record<string, string> = { ...headers, ...restOfBody(response.req) };
   for (const [name, value] of error.metadata) if (name !== statusHeader) all[name] = value;
   sendJson(response, statusOf(error), errorJson(error), all);
+}
+
+/** What is left of a body that long is not waited for. */
+const maxIgnoredBytes = 64 * 1024;
+
+/**
+ * A request that is refused before its body was read: a short rest is read and thrown away, a long one ends the
+ * connection. Left alone, it would be read for nobody on Node and would block the connection on Deno.
+ */
+function restOfBody(request: Request | undefined): Record<string, string> {
+  if (request === undefined || request.complete || request.httpVersionMajor > 1) return {};
+  const length = request.headers["content-length"];
+  if (length === undefined && request.headers["transfer-encoding"] === undefined) return {};
+  if (length === undefined || Number(length) > maxIgnoredBytes) return { connection: "close" };
+  request.resume();
+  return {};
 }

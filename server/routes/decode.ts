@@ -4,6 +4,7 @@ import {
   type DescMessage,
   fromJson,
   type JsonObject,
+  type JsonReadOptions,
   type MessageShape,
 } from "@bufbuild/protobuf";
 import { invalid } from "../errors.ts";
@@ -14,11 +15,15 @@ const wellKnown: Record<string, string> = {
 };
 
 /** @throws ConnectError `invalid_argument` */
-export function decodeRequest<Desc extends DescMessage>(desc: Desc, json: JsonObject): MessageShape<Desc> {
+export function decodeRequest<Desc extends DescMessage>(
+  desc: Desc,
+  json: JsonObject,
+  options: Partial<JsonReadOptions>,
+): MessageShape<Desc> {
   try {
-    return fromJson(desc, json);
+    return fromJson(desc, json, options);
   } catch (error) {
-    const culprit = desc.fields.find((field) => !decodes(desc, field, json));
+    const culprit = desc.fields.find((field) => !decodes(desc, field, json, options));
     if (culprit !== undefined) {
       const value = JSON.stringify(json[culprit.name] ?? json[culprit.jsonName]);
       throw invalid(`Cannot use ${culprit.name}: it must be ${ruleOf(culprit)}, not ${value.slice(0, 80)}.`);
@@ -32,11 +37,16 @@ export function decodeRequest<Desc extends DescMessage>(desc: Desc, json: JsonOb
   }
 }
 
-function decodes(desc: DescMessage, field: DescField, json: JsonObject): boolean {
+function decodes(
+  desc: DescMessage,
+  field: DescField,
+  json: JsonObject,
+  options: Partial<JsonReadOptions>,
+): boolean {
   for (const name of [field.name, field.jsonName]) {
     if (json[name] === undefined) continue;
     try {
-      fromJson(desc, { [name]: json[name] });
+      fromJson(desc, { [name]: json[name] }, options);
     } catch {
       return false;
     }

@@ -10,13 +10,14 @@ import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { RuleTable, rulesOf } from "./http-rule.ts";
 import { hideStatus, publicErrors } from "./interceptors.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
-import { createTranscoder, jsonWriteOptions } from "./transcode.ts";
+import { createTranscoder } from "./transcode.ts";
 import { handleWebhook, isWebhook } from "./webhook.ts";
+import { wireOptions } from "./wire.ts";
 
 export type Handler = (request: Request, response: Response) => void;
 
 const environmentPath = /^\/env\/([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?=\/)/;
-const rpcPath = /^\/(svc\.v1\.\w+)\/\w+$/;
+const rpcPath = /^\/svc\.v1\.\w+\/\w+$/;
 
 export interface DispatchOptions {
   app: App;
@@ -28,49 +29,29 @@ export interface DispatchOptions {
 export function createDispatcher({ app, authenticate, isReady }: DispatchOptions): Handler {
   const report = (error: unknown) => console.error("A request failed:", error);
   const routes = (router: ConnectRouter) => registerServices(router, app);
-  const jsonOptions = { ...jsonWriteOptions, ignoreUnknownFields: false };
-  const readMaxBytes = app.config.limits.webhookBytes * 2;
+  const { limits } = app.config;
+  const wire = wireOptions(limits);
   const transport = createRouterTransport(routes, {
-    router: { interceptors: [publicErrors(report), authenticate], jsonOptions },
+    transport: wire,
+    router: { ...wire, interceptors: [publicErrors(report), authenticate] },
   });
   const rpc = connectNodeAdapter({
+    ...wire,
     routes,
     interceptors: [hideStatus, publicErrors(report), authenticate],
-    jsonOptions,
-    readMaxBytes,
+    readMaxBytes: limits.webhookBytes * 2,
     shutdownSignal: app.closing,
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
-  const transcode = createTranscoder(transport, app.config.limits, report);
+  const transcode = createTranscoder(transport, limits, report);
 
-  return (request, response) => {
-    const url = request.url ?? "/";
-    delete request.headers[environmentHeader];
-    let environment = "";
-    let target = url;
-    const prefix = url.startsWith("/env/") ? environmentPath.exec(url) : null;
-    if (prefix !== null) {
-      environment = prefix[1] ?? "";
-      target = url.slice(prefix[0].length);
-      request.headers[environmentHeader] = environment;
-    }
-    const at = target.indexOf("?");
-    const path = at < 0 ? target : target.slice(0, at);
+  async function handle(request: Request, response: Response): Promise<void> {
+    const { environment, path, query, target } = read(request);
     const match = rules.match(request.method ?? "GET", path);
     if (match !== null && "rule" in match) {
-      if (isWebhook(match)) {
-        void handleWebhook({
-          app,
-          request,
-          response,
-          match,
-          environment: environment || defaultEnvironment,
-          report,
-        });
-      } else {
-        void transcode(request, response, match, new URLSearchParams(at < 0 ? "" : target.slice(at + 1)));
-      }
-      return;
+      if (!isWebhook(match)) return transcode(request, response, match, new URLSearchParams(query));
+      const named = environment || defaultEnvironment;
+      return handleWebhook({ app, request, response, match, environment: named, report });
     }
     if (rpcPath.test(path)) {
       request.url = target;
@@ -78,38 +59,56 @@ export function createDispatcher({ app, authenticate, isReady }: DispatchOptions
     } else if (path === "/livez") {
       sendJson(response, 200, { status: "ok" });
     } else if (path === "/readyz") {
-      void sendReadiness(app, response, isReady());
+      await sendReadiness(app, response, isReady());
     } else if (isObjectPath(path)) {
-      void handleObject(
-        app,
-        request,
-        response,
-        path,
-        new URLSearchParams(at < 0 ? "" : target.slice(at + 1)),
-        report,
-      );
+      await handleObject(app, request, response, path, new URLSearchParams(query), report);
     } else if (match !== null) {
-      const error = fail(
-        Code.Unimplemented,
-        `${request.method} is not allowed here; use ${match.allow.join(" or ")}.`,
-        {
-          status: 405,
-          headers: { allow: match.allow.join(", ") },
-        },
-      );
-      sendError(response, error);
+      sendError(response, notAllowed(request.method ?? "", match.allow));
     } else {
       sendError(response, notFound("There is nothing at this path."));
     }
+  }
+
+  return (request, response) => {
+    // Whatever goes wrong in one request is that request's end, and nothing else's.
+    handle(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else sendError(response, toPublicError(error, report));
+    });
   };
 }
 
+interface Target {
+  /** Of the base URL `/env/<environment>`; empty under the plain one. */
+  environment: string;
+  path: string;
+  query: string;
+  /** Path and query, without the environment. */
+  target: string;
+}
+
+/** Takes the environment out of the URL and hands it on as a header, which is never taken from outside. */
+function read(request: Request): Target {
+  const url = request.url ?? "/";
+  delete request.headers[environmentHeader];
+  const prefix = url.startsWith("/env/") ? environmentPath.exec(url) : null;
+  const environment = prefix?.[1] ?? "";
+  if (environment !== "") request.headers[environmentHeader] = environment;
+  const target = prefix === null ? url : url.slice(prefix[0].length);
+  const at = target.indexOf("?");
+  if (at < 0) return { environment, path: target, query: "", target };
+  return { environment, path: target.slice(0, at), query: target.slice(at + 1), target };
+}
+
+function notAllowed(method: string, allow: readonly string[]) {
+  return fail(Code.Unimplemented, `${method} is not allowed here; use ${allow.join(" or ")}.`, {
+    status: 405,
+    headers: { allow: allow.join(", ") },
+  });
+}
+
 async function sendReadiness(app: App, response: Response, ready: boolean): Promise<void> {
-  try {
-    const checks = await checkParts(app);
-    const ok = ready && Object.values(checks).every((result) => result === "ok");
-    sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
-  } catch (error) {
-    sendError(response, toPublicError(error, console.error));
-  }
+  const checks = await checkParts(app);
+  const ok = ready && Object.values(checks).every((result) => result === "ok");
+  sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
 }

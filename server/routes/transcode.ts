@@ -21,9 +21,7 @@ import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
 import { decodeRequest } from "./decode.ts";
 import type { Match } from "./http-rule.ts";
-
-/** How messages are written as JSON everywhere: snake_case, with empty lists and strings shown. */
-export const jsonWriteOptions = { useProtoFieldName: true, alwaysEmitImplicit: true } as const;
+import { jsonWriteOptions, wireOptions } from "./wire.ts";
 
 const bodyTimeoutMs = 30_000;
 /** The headers that a method may see; everything else of a request is the dispatcher's business. */
@@ -169,7 +167,7 @@ async function readMessage(
     delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
     json[name] = value;
   }
-  return decodeRequest(rule.method.input, json);
+  return decodeRequest(rule.method.input, json, wireOptions(limits).jsonOptions);
 }
 
 async function readJson(request: Request, limits: Limits): Promise<JsonObject> {

@@ -45,6 +45,13 @@ export class Channel {
     this.#schedule();
   }
 
+  /** Sends a message, and what waits before it, without waiting for the turn to end. */
+  sendNow(message: FromChild): void {
+    this.#addLines();
+    this.#writer.add(JSON.stringify(message));
+    this.#writer.flush();
+  }
+
   /** Sends `done`. */
   sendOutput(id: string, output: string): void {
     if (output.length <= inlineOutputLength) {

@@ -363,13 +363,12 @@ export class Child {
   }
 
   #onBlocked(): void {
-    const { blockedMs } = this.#limits;
-    // Nothing is at stake, or it is this job's own time.
-    if (this.#jobs.size === 0) this.end("Its event loop stood still");
-    else if (this.#jobs.size > 1) {
-      const why = `The event loop of its process stood still for ${blockedMs / 1000} s`;
-      this.#kill(why, () => lost(why, true));
-    }
+    const why = `The event loop of its process stood still for ${this.#limits.blockedMs / 1000} s`;
+    const before = this.#watch?.heardSinceBusy === false;
+    // What blocks it was left behind by jobs that have ended.
+    if (this.#jobs.size === 0 || before) this.end(why);
+    // With one job, it is that job's own time.
+    else if (this.#jobs.size > 1) this.#kill(why, () => lost(why, true));
   }
 
   #onViolation(error: Error): void {

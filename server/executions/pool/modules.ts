@@ -19,7 +19,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** What the plugin imports, which its own dependencies follow. */
 const pluginDependencies = ["ofetch"];
@@ -119,7 +119,9 @@ async function provideSvc(target: string, modules: Provided): Promise<void> {
 
   const draft = `${target}-${randomUUID()}`;
   await mkdir(draft);
-  await writeFile(join(draft, "errors.js"), 'export { ExecutionError } from "svc";\n');
+  // By its real path, which is the one instance that users get: Deno would take "svc" here for this folder itself.
+  const authoring = JSON.stringify(pathToFileURL(modules.authoring).href);
+  await writeFile(join(draft, "errors.js"), `export { ExecutionError } from ${authoring};\n`);
   await writeFile(join(draft, "package.json"), manifest);
   for (const [name, path] of links) {
     await mkdir(dirname(join(draft, name)), { recursive: true });

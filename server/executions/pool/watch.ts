@@ -32,6 +32,7 @@ export class ChildWatch {
   readonly #events: WatchEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
   #busy = false;
+  #heardSinceBusy = false;
   #pingedAtMs: number | null = null;
   #baselineBytes: number | null = null;
   #worn = false;
@@ -54,16 +55,26 @@ export class ChildWatch {
     return this.#pingedAtMs !== null && performance.now() - this.#pingedAtMs > sluggishMs;
   }
 
+  /** Jobs come, or the last one has gone. */
   set busy(busy: boolean) {
     if (busy === this.#busy) return;
     this.#busy = busy;
     this.#setTimer();
+    this.#heardSinceBusy = false;
+    // Ahead of the first job, so that an answer tells that the loop still went round when it came.
+    if (busy) this.#ping();
+  }
+
+  /** Whether it has answered since jobs came. If not, what blocks it was there before them. */
+  get heardSinceBusy(): boolean {
+    return this.#heardSinceBusy;
   }
 
   /** It has sent something. Returns whether it had been sluggish. */
   heard(): boolean {
     const { sluggish } = this;
     this.#pingedAtMs = null;
+    this.#heardSinceBusy = true;
     return sluggish;
   }
 
@@ -80,11 +91,8 @@ export class ChildWatch {
 
   #look(): void {
     void this.#lookAtMemory();
-    const nowMs = performance.now();
-    if (this.#pingedAtMs === null) {
-      this.#pingedAtMs = nowMs;
-      this.#events.ping();
-    } else if (nowMs - this.#pingedAtMs > this.#blockedMs) {
+    if (this.#pingedAtMs === null) this.#ping();
+    else if (performance.now() - this.#pingedAtMs > this.#blockedMs) {
       // This process may have stood still itself: what the child has answered meanwhile is read first.
       setImmediate(() =>
         setImmediate(() => {
@@ -92,6 +100,11 @@ export class ChildWatch {
         }),
       );
     }
+  }
+
+  #ping(): void {
+    this.#pingedAtMs ??= performance.now();
+    this.#events.ping();
   }
 
   async #lookAtMemory(): Promise<void> {
