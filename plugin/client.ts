@@ -1,8 +1,7 @@
 import { checkSavePath, saveBody } from "./download.ts";
 import { type Call, createEngine, type Engine } from "./engine.ts";
-import { invalidArgument, messageOf } from "./error.ts";
 import { type RequestOptions, type RestPluginOptions, resolveOptions, type Settings } from "./options.ts";
-import { parseBody } from "./response.ts";
+import { type Exchange, parseBody } from "./response.ts";
 import { type AgentTool, createTools } from "./tools.ts";
 import type { TransferOptions } from "./transfer.ts";
 import { openUpload, type UploadOptions } from "./upload.ts";
@@ -27,6 +26,8 @@ export class RestPlugin implements AsyncDisposable {
   readonly tools: readonly AgentTool[];
   readonly #settings: Settings;
   readonly #engine: Engine;
+  readonly #parse = (response: Response, exchange: Exchange): Promise<unknown> =>
+    parseBody(response, exchange, this.#settings.maxResponseBytes);
 
   /** @throws RestError `invalid_argument` */
   constructor(options: RestPluginOptions) {
@@ -117,30 +118,11 @@ export class RestPlugin implements AsyncDisposable {
     await this.close();
   }
 
-  async #request<T>(
-    method: Call["method"],
-    path: string,
-    data: unknown,
-    options: RequestOptions,
-  ): Promise<T> {
-    const body = data === undefined ? undefined : toJson(data);
-    return (await this.#parsed({ method, path, options, body, guarded: this.#settings.guardCode })) as T;
+  #request<T>(method: Call["method"], path: string, body: unknown, options: RequestOptions): Promise<T> {
+    return this.#parsed({ method, path, options, body, guarded: this.#settings.guardCode }) as Promise<T>;
   }
 
   #parsed(call: Call): Promise<unknown> {
-    return this.#engine.run(call, (response, exchange) =>
-      parseBody(response, exchange, this.#settings.maxResponseBytes),
-    );
+    return this.#engine.run(call, this.#parse);
   }
-}
-
-function toJson(data: unknown): string {
-  let cause: unknown = "it has no JSON form";
-  try {
-    const text = JSON.stringify(data);
-    if (text !== undefined) return text;
-  } catch (error) {
-    cause = error;
-  }
-  throw invalidArgument(`Cannot send the data: it must be JSON: ${messageOf(cause)}`);
 }

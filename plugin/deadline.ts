@@ -7,31 +7,24 @@ import type { Exchange } from "./response.ts";
  * the call is doing, and `reason` says why.
  */
 export class Deadline {
+  /** Aborted with `reason` when the call is broken off. */
+  readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #endMs: number;
-  readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #callerSignal: AbortSignal | undefined;
-  readonly #onAbort = (): void =>
-    this.break("aborted", "was aborted by its signal", this.#callerSignal?.reason);
   readonly #exchange: Exchange;
+  readonly #timeoutMs: number;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #endMs: number = performance.now();
   #reason: RestError | null = null;
   #over = false;
+  #forget: (() => void) | null = null;
 
   constructor(exchange: Exchange, timeoutMs: number, callerSignal: AbortSignal | undefined) {
+    this.signal = this.#controller.signal;
     this.#exchange = exchange;
-    this.#endMs = performance.now() + timeoutMs;
-    this.#timer = setTimeout(
-      () => this.break("timeout", `timed out after ${timeoutMs / 1000} seconds`),
-      timeoutMs,
-    );
-    this.#callerSignal = callerSignal;
-    if (callerSignal?.aborted) this.#onAbort();
-    else callerSignal?.addEventListener("abort", this.#onAbort);
-  }
-
-  /** Aborted with `reason` when the time is broken off. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+    this.#timeoutMs = timeoutMs;
+    this.#endMs += timeoutMs;
+    this.#timer = setTimeout(expire, timeoutMs, this);
+    if (callerSignal) this.#follow(callerSignal);
   }
 
   /** Why the call was broken off, or null. */
@@ -41,6 +34,10 @@ export class Deadline {
 
   get remainingMs(): number {
     return this.#endMs - performance.now();
+  }
+
+  expire(): void {
+    this.break("timeout", `timed out after ${this.#timeoutMs / 1000} seconds`);
   }
 
   /** Breaks the call off, unless it is over. */
@@ -68,6 +65,18 @@ export class Deadline {
   end(): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#callerSignal?.removeEventListener("abort", this.#onAbort);
+    this.#forget?.();
   }
+
+  #follow(callerSignal: AbortSignal): void {
+    const onAbort = (): void => this.break("aborted", "was aborted by its signal", callerSignal.reason);
+    this.#forget = () => callerSignal.removeEventListener("abort", onAbort);
+    if (callerSignal.aborted) onAbort();
+    else callerSignal.addEventListener("abort", onAbort);
+  }
+}
+
+/** Not a closure of each deadline: there is one for every request. */
+function expire(deadline: Deadline): void {
+  deadline.expire();
 }

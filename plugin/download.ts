@@ -19,7 +19,7 @@ export async function saveBody(
   const fs = builtin("node:fs/promises", "save a file");
   const { dirname, join } = builtin("node:path", "save a file");
   const partPath = join(dirname(savePath), `.download-${globalThis.crypto.randomUUID()}.part`);
-  const totalBytes = plainLength(response);
+  const totalBytes = plainLength(response.headers);
   let transferredBytes = 0;
   const handle = await onDisk(savePath, () => fs.open(partPath, "wx"));
   try {

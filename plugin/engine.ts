@@ -2,14 +2,15 @@
 import { hasSockets } from "./builtin.ts";
 import { Deadline } from "./deadline.ts";
 import { createEgressGuard, guardFetch } from "./egress.ts";
-import { messageOf, RestError } from "./error.ts";
-import { loadOfetch } from "./ofetch.ts";
+import { invalidArgument, messageOf, RestError } from "./error.ts";
+import { createSender, type OfetchRequest, ofetchRules, type Sender } from "./ofetch.ts";
 import { type RequestOptions, type Settings, timeoutMs, toHeaders } from "./options.ts";
 import { joinPath } from "./path.ts";
+import { followRedirects, isRedirect } from "./redirect.ts";
 import { type Exchange, httpError } from "./response.ts";
 import { retryDelayMs } from "./retry.ts";
 import { createSocketTransport } from "./socket.ts";
-import { fetchTransport, type StreamBody, type Transport, type TransportRequest } from "./transport.ts";
+import { fetchTransport, StreamBody, type Transport } from "./transport.ts";
 
 export interface Call {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -17,7 +18,8 @@ export interface Call {
   options: RequestOptions;
   /** Headers of the kind of call, over those of the plugin and under those of the caller. */
   headers?: Record<string, string>;
-  body?: string | StreamBody;
+  /** Sent as JSON, or as it is when it is a StreamBody; nothing when undefined. */
+  body?: unknown;
   guarded: boolean;
 }
 
@@ -36,56 +38,57 @@ export function createEngine(settings: Settings): Engine {
   const guard = createEgressGuard(settings);
   const guarded = createSocketTransport(guard);
   const unguarded = createSocketTransport(null);
+  const fixed = { ...settings.extras, ...ofetchRules, redirect: "manual" } as const;
+  const senders = new Map<Transport, Sender>();
   const running = new Set<Deadline>();
   let closed = false;
 
+  const guardedTransport = hasSockets() ? guarded.send : guardFetch(guard, fetchTransport);
+
   function transportFor(call: Call): Transport {
-    if (call.guarded) return hasSockets() ? guarded.send : guardFetch(guard, fetchTransport);
-    return typeof call.body === "object" ? unguarded.send : fetchTransport;
+    if (call.guarded) return guardedTransport;
+    return call.body instanceof StreamBody ? unguarded.send : fetchTransport;
   }
 
-  async function once<T>(
-    url: string,
-    request: TransportRequest,
-    transport: Transport,
-    exchange: Exchange,
-    use: (response: Response, exchange: Exchange) => Promise<T>,
-  ): Promise<T> {
-    const client = await loadOfetch();
-    const response = await client(url, request, transport, settings);
-    if (!response.ok) throw await httpError(response, exchange, settings.maxResponseBytes);
-    try {
-      return await use(response, exchange);
-    } catch (error) {
-      throw networkError(error, exchange);
-    }
+  async function senderFor(transport: Transport): Promise<Sender> {
+    const sender = await createSender(transport, settings);
+    senders.set(transport, sender);
+    return sender;
   }
 
   async function run<T>(call: Call, use: (response: Response, exchange: Exchange) => Promise<T>): Promise<T> {
     const { method, options } = call;
     const url = joinPath(settings.base, call.path, options.params);
-    const exchange = { method, url: hideSecrets(url, settings.secrets) };
-    if (closed)
+    const exchange = { method, url: hideSecrets(url, settings.secretForms) };
+    if (closed) {
       throw new RestError("closed", `${method} ${exchange.url} was not sent: the plugin is closed`, exchange);
+    }
+    const body = bodyOf(call);
     const headers = headersFor(settings, call);
     const limitMs = options.timeout === undefined ? settings.timeoutMs : timeoutMs(options.timeout);
     const deadline = new Deadline(exchange, limitMs, options.signal);
+    const request: OfetchRequest = { ...fixed, method, headers, body, signal: deadline.signal };
+    const transport = transportFor(call);
     running.add(deadline);
     try {
-      const request: TransportRequest = {
-        ...settings.extras,
-        method,
-        headers,
-        body: call.body,
-        redirect: "manual",
-        signal: deadline.signal,
-      };
       for (let attempt = 1; ; attempt++) {
+        let response: Response | null = null;
         try {
           if (deadline.reason) throw deadline.reason;
-          return await once(url, request, transportFor(call), exchange, use);
+          const send = senders.get(transport) ?? (await senderFor(transport));
+          response = await send(url, request);
+          let { status } = response;
+          if (isRedirect(status)) {
+            response = await followRedirects(response, transport, settings, url, request);
+            status = response.status;
+          }
+          if (status < 200 || status > 299) {
+            throw await httpError(response, exchange, settings.maxResponseBytes);
+          }
+          return await use(response, exchange);
         } catch (caught) {
-          const error = deadline.reason ?? fromOfetch(caught, exchange);
+          const error =
+            deadline.reason ?? (response ? networkError(caught, exchange) : fromOfetch(caught, exchange));
           const delayMs = error instanceof RestError ? retryDelayMs(settings.retry, error, attempt) : null;
           if (delayMs === null || delayMs >= deadline.remainingMs) throw error;
           await deadline.wait(delayMs);
@@ -110,13 +113,27 @@ export function createEngine(settings: Settings): Engine {
 
 function headersFor(settings: Settings, call: Call): Headers {
   const own = call.options.headers;
-  if (!call.headers && !own) return settings.headers;
-  const headers = new Headers(settings.headers);
+  const isJson = call.body !== undefined && !(call.body instanceof StreamBody);
+  const common = isJson ? settings.jsonHeaders : settings.headers;
+  if (!call.headers && !own) return common;
+  const headers = new Headers(common);
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
   for (const [name, value] of own ? toHeaders(own) : []) {
     if (name !== settings.authHeader) headers.set(name, value);
   }
   return headers;
+}
+
+function bodyOf({ body }: Call): string | StreamBody | undefined {
+  if (body === undefined || body instanceof StreamBody) return body;
+  let cause: unknown = "it has no JSON form";
+  try {
+    const text: string | undefined = JSON.stringify(body);
+    if (text !== undefined) return text;
+  } catch (error) {
+    cause = error;
+  }
+  throw invalidArgument(`Cannot send the data: it must be JSON: ${messageOf(cause)}`, cause);
 }
 
 /** ofetch wraps what our `fetch` threw; what a hook of the caller threw stays as it is. */
@@ -136,12 +153,10 @@ function networkError(error: unknown, exchange: Exchange): RestError {
   });
 }
 
-function hideSecrets(url: string, secrets: readonly string[]): string {
+function hideSecrets(url: string, secretForms: readonly string[]): string {
   let shown = url;
-  for (const secret of secrets) {
-    for (const form of [encodeURIComponent(secret), secret]) {
-      if (shown.includes(form)) shown = shown.replaceAll(form, "***");
-    }
+  for (const form of secretForms) {
+    if (shown.includes(form)) shown = shown.replaceAll(form, "***");
   }
   return shown;
 }

@@ -85,12 +85,14 @@ export interface RequestOptions {
 /** The options after validation, with every default. */
 export interface Settings {
   base: BaseUrl;
-  /** Headers of every request, the credential among them. */
+  /** Headers of every request, the credential among them. Nobody changes them. */
   headers: Headers;
+  /** The same for a request with a JSON body. */
+  jsonHeaders: Headers;
   /** Lower-case name of the header with the credential; null without one. */
   authHeader: string | null;
-  /** Texts that no model may see. */
-  secrets: string[];
+  /** Texts that no model may see: the credential and its like, as they are and as they stand in a URL. */
+  secretForms: string[];
   timeoutMs: number;
   maxResponseBytes: number;
   retry: RetryPolicy;
@@ -141,11 +143,15 @@ export function resolveOptions(options: RestPluginOptions): Settings {
     merged.set(...credential(apiKey, authHeader, authPrefix));
     secrets.unshift(apiKey);
   }
+  if (!merged.has("accept")) merged.set("accept", "application/json, */*;q=0.8");
+  const jsonHeaders = new Headers(merged);
+  if (!jsonHeaders.has("content-type")) jsonHeaders.set("content-type", "application/json");
   return {
     base: parseBaseUrl(baseUrl),
     headers: merged,
+    jsonHeaders,
     authHeader: apiKey === undefined ? null : authHeader.toLowerCase(),
-    secrets,
+    secretForms: [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))],
     timeoutMs: timeoutMs(timeout),
     maxResponseBytes: integer("maxResponseBytes", maxResponseBytes, 1),
     retry: resolveRetry(retry),

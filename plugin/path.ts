@@ -56,6 +56,9 @@ export function joinPath(base: BaseUrl, path: string, params?: QueryParams): str
   if (typeof path !== "string") {
     throw invalidArgument(`Cannot send the request: the path must be a string, got ${quote(path)}`);
   }
+  if (!params && plainPath.test(path) && !path.includes("/.")) {
+    return path.startsWith("/") ? base.href + path : `${base.href}/${path}`;
+  }
   const question = path.indexOf("?");
   const pathname = question < 0 ? path : path.slice(0, question);
   const rule = brokenRule(path, pathname);
@@ -71,6 +74,9 @@ export function joinPath(base: BaseUrl, path: string, params?: QueryParams): str
   if (!below) throw badPath(path, "it must stay below the base URL");
   return url.href;
 }
+
+/** Most paths: nothing in them means anything to a URL, a segment that begins with a dot aside. */
+const plainPath = /^\/?[\w~-][\w.~/-]*$/;
 
 /** The rule that a path breaks, or null. */
 function brokenRule(path: string, pathname: string): string | null {

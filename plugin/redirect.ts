@@ -15,52 +15,60 @@ const harmlessHeaders = new Set([
   "user-agent",
 ]);
 
+/** Whether an answer may have to be followed; status 0 is all that a browser shows of a redirect. */
+export function isRedirect(status: number): boolean {
+  return status === 0 || (status >= 300 && status < 400 && redirectStatuses.has(status));
+}
+
 /**
- * Sends a request and follows redirects as the Fetch standard does, but within the origin, or to origins that the
- * settings allow, and there without the headers of the caller. `fetch` itself keeps headers such as `X-API-Key` on its
- * way to another origin.
+ * Follows the redirects of an answer as the Fetch standard does, but within the origin, or to origins that the settings
+ * allow, and there without the headers of the caller. `fetch` itself keeps headers such as `X-API-Key` on its way to
+ * another origin.
  *
+ * @returns the answer at the end, which is one without a Location when the server names none
  * @throws RestError `redirect`
  */
-export async function sendFollowing(
+export async function followRedirects(
+  first: Response,
   transport: Transport,
   settings: Settings,
   firstUrl: string,
   firstRequest: TransportRequest,
 ): Promise<Response> {
+  let response = first;
   let url = firstUrl;
   let request = firstRequest;
-  for (let hops = 0; ; hops++) {
-    const response = await transport(url, request);
-    if (response.type === "opaqueredirect") {
-      throw refused(
-        firstRequest,
-        firstUrl,
-        response,
-        "a browser does not say where it leads, so it is not followed",
-      );
-    }
-    const location = redirectStatuses.has(response.status) ? response.headers.get("location") : null;
-    if (location === null) return response;
-    await response.body?.cancel();
+  for (let hops = 0; isRedirect(response.status); hops++) {
+    const { status } = response;
     const fail = (rule: string): RestError => refused(firstRequest, firstUrl, response, rule);
+    if (status === 0) throw fail("a browser does not say where it leads, so it is not followed");
+    const location = response.headers.get("location");
+    if (location === null) break;
+    await response.body?.cancel();
     if (hops === maxRedirects) throw fail(`at most ${maxRedirects} redirects are followed`);
     const from = new URL(url);
-    const next = URL.parse(location, url);
-    if (!next || (next.protocol !== "http:" && next.protocol !== "https:")) {
-      throw fail("it does not lead to an http or https URL");
-    }
-    if (next.username || next.password) throw fail("its target holds a user name or password");
-    if (next.origin !== settings.base.origin && !isAllowed(settings, next.origin)) {
-      throw fail(`it leads to another origin, ${next.origin}, which redirectOrigins does not allow`);
-    }
-    if (settings.redirectOrigins === "any" && from.protocol === "https:" && next.protocol === "http:") {
-      throw fail("it leads from https to http");
-    }
-    next.hash = "";
-    request = redirected(request, response.status, next.origin !== from.origin);
+    const next = targetOf(location, from, settings, fail);
+    request = redirected(request, status, next.origin !== from.origin);
     url = next.href;
+    response = await transport(url, request);
   }
+  return response;
+}
+
+function targetOf(location: string, from: URL, settings: Settings, fail: (rule: string) => RestError): URL {
+  const next = URL.parse(location, from);
+  if (!next || (next.protocol !== "http:" && next.protocol !== "https:")) {
+    throw fail("it does not lead to an http or https URL");
+  }
+  if (next.username || next.password) throw fail("its target holds a user name or password");
+  if (next.origin !== settings.base.origin && !isAllowed(settings, next.origin)) {
+    throw fail(`it leads to another origin, ${next.origin}, which redirectOrigins does not allow`);
+  }
+  if (settings.redirectOrigins === "any" && from.protocol === "https:" && next.protocol === "http:") {
+    throw fail("it leads from https to http");
+  }
+  next.hash = "";
+  return next;
 }
 
 function isAllowed({ redirectOrigins }: Settings, origin: string): boolean {

@@ -1,15 +1,15 @@
 import { isRestError, RestError } from "./error.ts";
 import type { Settings } from "./options.ts";
 
-type Limits = Pick<Settings, "secrets" | "toolResultMaxChars">;
+type Limits = Pick<Settings, "secretForms" | "toolResultMaxChars">;
 
 /** An answer as a model may see it: without secrets, without bytes, and not too long. */
-export function present(value: unknown, { secrets, toolResultMaxChars: max }: Limits): unknown {
+export function present(value: unknown, { secretForms, toolResultMaxChars: max }: Limits): unknown {
   if (value instanceof Uint8Array) return `[${value.length} bytes that are neither JSON nor text]`;
   let shown: unknown;
   let text: string;
   try {
-    shown = redact(value, secrets);
+    shown = redact(value, secretForms);
     text = typeof shown === "string" ? shown : JSON.stringify(shown);
   } catch {
     return "[JSON that is nested too deeply to be shown]";
@@ -23,32 +23,28 @@ export function withoutSecrets(error: unknown, limits: Limits): unknown {
   if (!isRestError(error)) return error;
   const { code, status, method, url, retryAfter } = error;
   const headers = error.headers && new Headers();
-  for (const [name, value] of error.headers ?? []) headers?.append(name, redactText(value, limits.secrets));
+  for (const [name, value] of error.headers ?? [])
+    headers?.append(name, redactText(value, limits.secretForms));
   const body = present(error.body, limits);
-  const message = redactText(error.message, limits.secrets);
+  const message = redactText(error.message, limits.secretForms);
   return new RestError(code, message, { status, method, url, retryAfter, headers, body });
 }
 
-function redact(value: unknown, secrets: readonly string[]): unknown {
-  if (typeof value === "string") return redactText(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => redact(item, secrets));
+function redact(value: unknown, forms: readonly string[]): unknown {
+  if (typeof value === "string") return redactText(value, forms);
+  if (Array.isArray(value)) return value.map((item) => redact(item, forms));
   if (typeof value === "object" && value !== null) {
     // Not by assignment: a member named `__proto__` is data.
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [redactText(key, secrets), redact(member, secrets)]),
+      Object.entries(value).map(([key, member]) => [redactText(key, forms), redact(member, forms)]),
     );
   }
   const text = String(value);
-  return typeof value === "number" && redactText(text, secrets) !== text ? "***" : value;
+  return typeof value === "number" && redactText(text, forms) !== text ? "***" : value;
 }
 
-/** Replaces each secret, as it is and as it stands in a URL. */
-function redactText(text: string, secrets: readonly string[]): string {
-  let shown = text;
-  for (const secret of secrets) {
-    for (const form of [secret, encodeURIComponent(secret)]) shown = shown.replaceAll(form, "***");
-  }
-  return shown;
+function redactText(text: string, forms: readonly string[]): string {
+  return forms.reduce((shown, form) => shown.replaceAll(form, "***"), text);
 }
 
 /** The beginning of a text, without half a surrogate pair at its end. */

@@ -67,7 +67,7 @@ export function createTools(settings: Settings, send: ToolSender): readonly Agen
       const { endpoint, object } = checkArguments(name, second, args);
       const call: Omit<Call, "guarded"> = { method, path: endpoint, options: { ...options } };
       if (object && second === "params") call.options.params = object;
-      if (object && second === "data") call.body = JSON.stringify(object);
+      if (object && second === "data") call.body = object;
       try {
         return present(await send(call), settings);
       } catch (error) {
