@@ -100,14 +100,16 @@ export function readHeader(block: Uint8Array): ReadHeader | null {
   if (stored !== checksum(alone.subarray(0, BLOCK_BYTES))) return null;
   const path = headerPath(alone);
   const type = String.fromCharCode(alone[156] || 48);
+  const unreadable = { path, type, sizeBytes: Number.NaN, executable: false };
+  // nanotar steps back over a negative size, and so might never end.
+  if (!/^[0-7]+[ \0]*$/.test(ascii(alone, 124, 12))) return unreadable;
   // nanotar follows a pax header by itself: as a file it gives the same fields.
   alone[156] = 48;
   const [entry] = parseTar<ParsedTarFileItemMeta, { metaOnly: true }>(alone, { metaOnly: true });
   // nanotar takes a header without a name for the end.
-  if (entry === undefined) return { path: null, type, sizeBytes: Number.NaN, executable: false };
-  const { size, attrs } = entry;
-  const sizeBytes = size >= 0 && /^[0-7]+[ \0]*$/.test(ascii(alone, 124, 12)) ? size : Number.NaN;
-  return { path, type, sizeBytes, executable: (Number.parseInt(attrs?.mode ?? "0", 8) & 0o100) !== 0 };
+  if (entry === undefined) return unreadable;
+  const executable = (Number.parseInt(entry.attrs?.mode ?? "0", 8) & 0o100) !== 0;
+  return { path, type, sizeBytes: entry.size, executable };
 }
 
 /** The records of a pax header; null when they are malformed. A later record of one key wins. */
