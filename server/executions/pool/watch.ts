@@ -35,6 +35,7 @@ export class ChildWatch {
   #heardSinceBusy = false;
   #pingedAtMs: number | null = null;
   #baselineBytes: number | null = null;
+  #stopped = false;
   #worn = false;
 
   constructor(pid: number, memoryBytes: number, blockedMs: number, events: WatchEvents) {
@@ -78,12 +79,15 @@ export class ChildWatch {
     return sluggish;
   }
 
+  /** For good: the child's last jobs are settled after it. */
   stop(): void {
+    this.#stopped = true;
     clearInterval(this.#timer);
   }
 
   #setTimer(): void {
     clearInterval(this.#timer);
+    if (this.#stopped) return;
     const busyMs = process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs;
     const everyMs = this.#busy ? busyMs : idleEveryMs;
     this.#timer = setInterval(() => this.#look(), Math.min(everyMs, this.#blockedMs / 2));
