@@ -29,6 +29,7 @@ export function createEgressGuard(settings: Settings): EgressGuard {
   const { base, allowAddresses } = settings;
   const baseIsLocal = base.hostname === "localhost" || parseAddress(base.hostname) !== null;
   const resolve = settings.resolve ?? resolveBySystem;
+  let baseIsChecked = false;
 
   function check(url: URL, address: string): void {
     if (inBlocks(allowAddresses, address)) return;
@@ -50,8 +51,11 @@ export function createEgressGuard(settings: Settings): EgressGuard {
 
   return {
     checkUrl(url) {
+      const isBase = url.origin === base.origin;
+      if (isBase && baseIsChecked) return;
       const hostname = url.hostname.replace(/^\[|\]$/g, "");
       if (parseAddress(hostname)) check(url, hostname);
+      baseIsChecked ||= isBase;
     },
     knows(url) {
       return (

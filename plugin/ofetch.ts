@@ -1,9 +1,13 @@
 import type { $Fetch, FetchOptions } from "ofetch";
 import { invalidArgument, messageOf, RestError } from "./error.ts";
 import type { Settings } from "./options.ts";
+import { followRedirects } from "./redirect.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 
-/** Sends one request through ofetch. Its hooks see the first answer, and not where a redirect of it leads. */
+/**
+ * Sends one request through ofetch. With hooks, redirects are followed within it: each hook sees the request once, and
+ * the answer at the end. Without, the first answer is returned, and following it costs nothing when there is nothing to.
+ */
 export type Sender = (url: string, request: OfetchRequest) => Promise<Response>;
 
 /** Left to itself, ofetch retries GET, reads bodies of any size after its timeout, and takes broken JSON for text. */
@@ -27,7 +31,10 @@ export async function createSender(transport: Transport, settings: Settings): Pr
         const rule = "an onRequest hook may not lead it away from the base URL";
         return Promise.reject(invalidArgument(`Cannot send the request: ${rule}`));
       }
-      return transport(url, init as TransportRequest & RequestInit);
+      const request = init as TransportRequest & RequestInit;
+      const first = transport(url, request);
+      if (!hasHooks) return first;
+      return first.then((response) => followRedirects(response, transport, settings, url, request));
     },
     Headers: hasHooks ? Headers : (SharedHeaders as unknown as typeof Headers),
     AbortController,

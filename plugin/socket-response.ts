@@ -66,7 +66,7 @@ function toStream(
         });
         source.once("end", () => settle());
         source.on("error", (error) => settle(error.message === "aborted" ? endedEarly(error) : error));
-        source.once("close", () => settle(endedEarly()));
+        source.once("close", () => settled || settle(endedEarly()));
         source.pause();
       },
       pull() {
