@@ -20,6 +20,8 @@ export interface Group {
 /** Every command of `svc`. */
 export type CommandName =
   | "init"
+  | "create"
+  | "test"
   | "push"
   | "run"
   | "executions"
@@ -31,6 +33,7 @@ export type CommandName =
   | "secrets"
   | "keys"
   | "admin"
+  | "doctor"
   | "serve";
 
 /** The commands by name, in the order in which the help shows them within their sections. */
@@ -39,6 +42,19 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
     section: "Project",
     summary: "Write a new project that works as it is",
     load: () => import("./commands/init.ts"),
+  },
+  create: {
+    section: "Project",
+    summary: "Add an agent or a workflow to the project",
+    commands: {
+      agent: { summary: "Add an agent", load: () => import("./commands/create/agent.ts") },
+      workflow: { summary: "Add a workflow", load: () => import("./commands/create/workflow.ts") },
+    },
+  },
+  test: {
+    section: "Project",
+    summary: "Run agents and workflows on this machine",
+    load: () => import("./commands/test.ts"),
   },
   push: {
     section: "Project",
@@ -160,6 +176,11 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
       create: { summary: "Create a key", load: () => import("./commands/keys/create.ts") },
       revoke: { summary: "Revoke a key", load: () => import("./commands/keys/revoke.ts") },
     },
+  },
+  doctor: {
+    section: "Service",
+    summary: "Find out what is wrong, from here to the service",
+    load: () => import("./commands/doctor.ts"),
   },
   serve: {
     section: "Service",

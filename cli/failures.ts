@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CliError } from "./errors.ts";
-import { cleanLine } from "./text.ts";
+import { clean, cleanLine } from "./text.ts";
 import { ForeignAnswer, Unreachable } from "./transport.ts";
 
 /** Turns whatever was thrown into what a person is told. Never a stack trace. */
@@ -22,6 +22,19 @@ export function isPassing(error: unknown): boolean {
   return (
     error instanceof ConnectError && (error.cause instanceof Unreachable || error.code === Code.Unavailable)
   );
+}
+
+/** Whether it was the service that answered, if only to refuse. */
+export function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof ConnectError &&
+    !(error.cause instanceof Unreachable || error.cause instanceof ForeignAnswer)
+  );
+}
+
+/** Whether the service refused the key. */
+export function isAuthenticationFailure(error: unknown): boolean {
+  return isAnswer(error) && (error as ConnectError).code === Code.Unauthenticated;
 }
 
 function explainAnswer(error: ConnectError): CliError {
@@ -68,8 +81,11 @@ function explainAnswer(error: ConnectError): CliError {
         "It may be older than this client: `svc --version`, `svc status --verbose`.",
         { cause: error },
       );
-    default:
-      return new CliError(message, adviceFor(code), { cause: error });
+    default: {
+      // Of a project that is refused, the service names every place, each on a line of its own.
+      const [first = "", ...details] = clean(error.rawMessage).split("\n");
+      return new CliError(first, adviceFor(code), { details, cause: error });
+    }
   }
 }
 
@@ -82,7 +98,7 @@ function adviceFor(code: Code): string {
     case Code.DeadlineExceeded:
       return "Try again.";
     default:
-      return "";
+      return "Nothing was changed. Mend what the message names, then repeat.";
   }
 }
 

@@ -6,8 +6,13 @@ export async function versionText(): Promise<string> {
   const isBuilt = import.meta.url.endsWith(".js");
   const file = new URL(isBuilt ? "../../package.json" : "../package.json", import.meta.url);
   const { version } = JSON.parse(await readFile(file, "utf8")) as { version: string };
+  return `svc ${version} (${runtimeText()})`;
+}
+
+/** The runtime and its version: `node 24.21.0`. */
+export function runtimeText(): string {
   // Bun and Deno name a Node version too, so they are asked first.
   const runtime =
     (["bun", "deno", "node"] as const).find((name) => process.versions[name] !== undefined) ?? "node";
-  return `svc ${version} (${runtime} ${process.versions[runtime]})`;
+  return `${runtime} ${process.versions[runtime]}`;
 }

@@ -53,6 +53,8 @@ const push: Command = command({
     const deployments = await connection.client("deployments");
     const active = await activeDeployment(deployments, definition.name, environment);
     const isSame = active !== null && active.digest === packed.digest;
+    // What is active already was loaded when it was deployed.
+    if (!isSame) await project.checkModules();
     const plan = planChanges(
       active === null ? nothing : sideOfDeployment(active),
       isSame ? sideOfDeployment(active) : sideOfProject(definition, await project.fileDigests()),

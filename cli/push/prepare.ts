@@ -16,6 +16,12 @@ export interface Prepared {
   definition: ProjectDefinition;
   /** In a temporary file, which goes when this process does. */
   packed: PackedProject;
+  /**
+   * Loads every module in the child process that would run it, on this machine's runtime.
+   *
+   * @throws CliError that names those that cannot be loaded
+   */
+  checkModules(): Promise<void>;
   /** The digest of each file, to compare with what is deployed. */
   fileDigests(): Promise<PlannedFile[]>;
 }
@@ -37,7 +43,15 @@ export async function prepare(root: string, options: { verbose: boolean }): Prom
   if (options.verbose) listFiles(files);
   const packed = await step("Packaged", () => packFiles(files));
   process.once("exit", () => packed.remove());
-  return { definition, packed, fileDigests: () => digestsOf(files) };
+  return {
+    definition,
+    packed,
+    async checkModules() {
+      const { checkModules } = await import("../local/load-check.ts");
+      await step("Loaded the modules", () => checkModules(definition, files));
+    },
+    fileDigests: () => digestsOf(files),
+  };
 }
 
 function listFiles(files: readonly CollectedFile[]): void {

@@ -163,12 +163,41 @@ describe.each(runtimes)("svc push on %s", (runtime) => {
     expect((await service.run("run elsewhere")).code).toBe(1);
   });
 
-  test("says why the service refuses code that cannot be loaded", async () => {
+  test("refuses modules that cannot be loaded, before anything is sent", async () => {
     const cwd = await projectFolder("unloadable", { "agents/unloadable.js": "export default 7;\n" });
-    const { code, stdout, stderr } = await service.run("push --force", { cwd });
-    expect(stderr).toMatch(/error: .*agents\/unloadable\.js/);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(await deployed("unloadable")).not.toContainEqual(expect.objectContaining({ status: "active" }));
+    for (const line of ["push --force", "push --dry-run"]) {
+      const { code, stdout, stderr } = await service.run(line, { cwd });
+      expect(stderr).toMatch(
+        /^error: 1 module cannot be loaded:\nagents\/unloadable\.js.*: TypeError: .*\nhint: /,
+      );
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    }
+    expect(await deployed("unloadable")).toEqual([]);
+
+    const hidden = 'import { readFileSync } from "node:fs";\nconst name = "prompt";\n';
+    const reads = 'readFileSync(new URL(name + ".txt", import.meta.url));\nexport default () => 1;\n';
+    await writeFiles(cwd, { "agents/unloadable.js": hidden + reads, "agents/prompt.txt": "be kind" });
+    expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
+  });
+
+  test("ships what comes from npm, and names the file whose import leads nowhere", async () => {
+    const cwd = await projectFolder("npm", {
+      "agents/npm.ts": 'import { double } from "tiny";\nexport default (): number => double(21);\n',
+    });
+    const missing = await service.run("push --force", { cwd });
+    expect(missing.stderr).toMatch(
+      /^error: The project cannot be deployed as it is: 1 problem\.\nagents\/npm\.ts:1:\d+: .*tiny/,
+    );
+    expect(missing).toMatchObject({ code: 1, stdout: "" });
+    await writeFiles(cwd, {
+      "package.json": '{ "dependencies": { "tiny": "1.0.0" } }',
+      "node_modules/tiny/package.json":
+        '{ "name": "tiny", "version": "1.0.0", "type": "module", "main": "index.js" }',
+      "node_modules/tiny/index.js": "export const double = (n) => 2 * n;\n",
+      ".gitignore": "node_modules/\n",
+    });
+    expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
+    expect((await service.run("run npm")).stdout).toBe("42\n");
   });
 
   test("says that the upload failed, after trying again, and registers nothing", async () => {

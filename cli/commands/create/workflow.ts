@@ -1,0 +1,14 @@
+import { type Command, command } from "../../command.ts";
+
+const workflow: Command = command({
+  about: "Writes workflows/<name>.ts and adds it to svc-project.yaml, in which all else stays as it is.",
+  args: {
+    name: { type: "positional", description: "Its name: letters, digits, _ and -" },
+  },
+  async run(values) {
+    const { create } = await import("../../create/create.ts");
+    await create(process.cwd(), "workflow", values.name);
+  },
+});
+
+export default workflow;

@@ -1,0 +1,195 @@
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { JsonObject, JsonValue } from "../../project/json.ts";
+import type { CollectedFile } from "../../project/package-file.ts";
+import { stageFiles } from "../../project/stage.ts";
+import { loadConfig } from "../../server/config.ts";
+import {
+  type ChildRunResult,
+  createPools,
+  type JobError,
+  type LogEntry,
+  type ModuleCheck,
+  type Outcome,
+  type Pools,
+} from "../../server/executions/pool/index.ts";
+import { orderedId, randomId } from "../../server/ids.ts";
+
+/** How long one module may take to load, in ms; as long as the service gives it. */
+const loadTimeoutMs = 20_000;
+/** Levels of children below the first execution, as in the service. */
+const maxDepth = 100;
+
+export interface LocalOptions {
+  definition: ProjectDefinition;
+  files: readonly CollectedFile[];
+  /** What agents find in `ctx.secrets`. */
+  secrets: Record<string, string>;
+  /** A line of the log, with the agent or workflow that wrote it; null for what belongs to none. */
+  onLog(name: string | null, entry: LogEntry): void;
+}
+
+/**
+ * The project on this machine: a copy of what would be deployed, run by the service's own child processes, under the
+ * service's own limits. Without its store: nothing is repeated, and what ends is remembered by nobody.
+ */
+export class LocalProject {
+  readonly #options: LocalOptions;
+  readonly #folder: string;
+  readonly #pools: Pools;
+  readonly #deploymentId = orderedId("dep");
+  readonly #organizationId = randomId("org");
+  /** What runs: by execution, the target and how deep it lies. */
+  readonly #running = new Map<string, { target: TargetDefinition; depth: number }>();
+
+  private constructor(options: LocalOptions, folder: string) {
+    this.#options = options;
+    this.#folder = folder;
+    const { limits } = loadConfig({}, process.env);
+    const location = { deploymentId: this.#deploymentId, directory: join(folder, "project") };
+    this.#pools = createPools({
+      limits: {
+        memoryBytes: limits.childMemoryBytes,
+        outputBytes: limits.outputBytes,
+        logLineBytes: limits.logLineBytes,
+        logLines: limits.logLines,
+        executionsPerChild: limits.executionsPerChild,
+        childrenPerDeployment: limits.childrenPerDeployment,
+        idleMs: 300_000,
+        killGraceMs: 5_000,
+        blockedMs: 5_000,
+      },
+      events: {
+        log: (_, entries) => {
+          for (const entry of entries) {
+            const running = entry.executionId === null ? undefined : this.#running.get(entry.executionId);
+            options.onLog(running?.target.name ?? null, entry);
+          }
+        },
+        run: (executionId, request, signal) =>
+          this.#runChild(executionId, request.name, request.input, signal),
+      },
+      scratchRoot: join(folder, "scratch"),
+      locate: () => Promise.resolve(location),
+    });
+  }
+
+  /** Copies the files to a temporary folder, which goes with this process at the latest. */
+  static async open(options: LocalOptions): Promise<LocalProject> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-local-")));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    await mkdir(join(folder, "scratch"));
+    await stageFiles(options.files, join(folder, "project"));
+    return new LocalProject(options, folder);
+  }
+
+  /** Loads the module of each target as the service would, and returns what is wrong. */
+  async check(targets: readonly TargetDefinition[]): Promise<ModuleCheck[]> {
+    const location = { deploymentId: this.#deploymentId, directory: join(this.#folder, "project") };
+    const modules = targets.map(({ module }) => module);
+    return (await this.#pools.check(location, modules, loadTimeoutMs)).filter(({ ok }) => !ok);
+  }
+
+  /** Starts a child process, so that its start does not count as time of the first run. */
+  warm(): Promise<void> {
+    return this.#pools.warm(this.#deploymentId);
+  }
+
+  /** Runs one attempt of an agent or workflow, with the children that it runs. */
+  run(target: TargetDefinition, input: JsonObject): Promise<Outcome> {
+    return this.#run(target, input, 0, "test", orderedId("exe"));
+  }
+
+  async close(): Promise<void> {
+    await this.#pools.close(0);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #run(
+    target: TargetDefinition,
+    input: JsonObject,
+    depth: number,
+    trigger: "test" | "child",
+    executionId: string,
+  ): Promise<Outcome> {
+    this.#running.set(executionId, { target, depth });
+    try {
+      return await this.#pools.run({
+        executionId,
+        organizationId: this.#organizationId,
+        deploymentId: this.#deploymentId,
+        environment: "test",
+        kind: target.kind,
+        name: target.name,
+        module: target.module,
+        input,
+        attempt: 1,
+        trigger,
+        timeoutMs: target.timeoutSeconds * 1000,
+        secrets: this.#options.secrets,
+        alone: false,
+      });
+    } finally {
+      this.#running.delete(executionId);
+    }
+  }
+
+  async #runChild(
+    parentId: string,
+    name: string,
+    input: JsonObject,
+    signal: AbortSignal,
+  ): Promise<ChildRunResult> {
+    const executionId = orderedId("exe");
+    const { agents, workflows } = this.#options.definition;
+    const target = [...agents, ...workflows].find((one) => one.name === name);
+    const depth = (this.#running.get(parentId)?.depth ?? 0) + 1;
+    if (target === undefined) {
+      return refusal(
+        executionId,
+        `Cannot run '${name}': the deployment has no agent or workflow of that name.`,
+      );
+    }
+    if (depth > maxDepth) {
+      return refusal(
+        executionId,
+        `Cannot run '${name}': children may be nested at most ${maxDepth} levels deep.`,
+      );
+    }
+    const cancel = (): void => void this.#pools.cancel(executionId);
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return asChildResult(executionId, await this.#run(target, input, depth, "child", executionId));
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+}
+
+/** What an outcome that is no success says; null for a success. */
+export function errorOf(outcome: Outcome): JobError | null {
+  switch (outcome.type) {
+    case "succeeded":
+      return null;
+    case "failed":
+      return outcome.error;
+    case "cancelled":
+      return { name: "ExecutionError", message: "The execution was cancelled.", stack: "" };
+    case "lost":
+      return { name: "ExecutionError", message: outcome.reason, stack: "" };
+  }
+}
+
+function asChildResult(executionId: string, outcome: Outcome): ChildRunResult {
+  const error = errorOf(outcome);
+  if (error !== null) return { executionId, error };
+  const output = outcome.type === "succeeded" ? outcome.output : "null";
+  return { executionId, output: JSON.parse(output) as JsonValue };
+}
+
+function refusal(executionId: string, message: string): ChildRunResult {
+  return { executionId, error: { name: "ExecutionError", message, stack: "" } };
+}
