@@ -155,6 +155,15 @@ export const commands: Readonly<Record<CommandName, (Leaf | Group) & { section: 
         summary: "List the schedules with their next runs",
         load: () => import("./commands/schedules/list.ts"),
       },
+      show: {
+        summary: "Show one schedule with its next runs and last ticks",
+        load: () => import("./commands/schedules/show.ts"),
+      },
+      pause: { summary: "Stop a schedule for a time", load: () => import("./commands/schedules/pause.ts") },
+      resume: {
+        summary: "Let a paused schedule run again",
+        load: () => import("./commands/schedules/resume.ts"),
+      },
     },
   },
   secrets: {

@@ -8,6 +8,7 @@ const paints: Readonly<Record<string, (text: string) => string>> = {
   failed: out.red,
   degraded: out.red,
   running: out.yellow,
+  paused: out.yellow,
   pending: out.yellow,
   queued: out.cyan,
 };

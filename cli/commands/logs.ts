@@ -36,7 +36,12 @@ const logs: Command = command({
       import("../../proto/svc/v1/execution_pb.ts"),
       import("../follow.ts"),
     ]);
-    const selection = { name, executionId: values.execution ?? "", environment: values.environment ?? "" };
+    const selection = {
+      name,
+      executionId: values.execution ?? "",
+      environment: values.environment ?? "",
+      audit: values.audit,
+    };
     let cursor = "";
     let shown = 0;
     if (values.follow && lines === 0) {

@@ -3,10 +3,9 @@ import { type Command, command } from "../../command.ts";
 import { openConnection } from "../../connection.ts";
 import { print, printJson } from "../../output.ts";
 import { say } from "../../say.ts";
-import { out } from "../../style.ts";
+import { lastCell, nextCells } from "../../schedule-text.ts";
 import { table } from "../../table.ts";
-import { cleanLine, distance, localTime, zonedTime } from "../../text.ts";
-import { dateOf } from "../../times.ts";
+import { cleanLine } from "../../text.ts";
 
 const list: Command = command({
   args: {
@@ -28,18 +27,14 @@ const list: Command = command({
       say.line("No schedules found.");
       return say.hint("Add `schedules` to svc-project.yaml, then run `svc push`.");
     }
-    const rows = answer.schedules.map((schedule) => {
-      const next = dateOf(schedule.nextRunAt);
-      const never = { text: schedule.enabled ? "never" : "disabled", paint: out.dim };
-      return [
-        schedule.name,
-        cleanLine(schedule.cron),
-        cleanLine(schedule.timezone),
-        next === null ? never : zonedTime(next, schedule.timezone),
-        next === null ? "" : `${localTime(next)} (${distance(next)})`,
-      ];
-    });
-    print(table(["NAME", "CRON", "ZONE", "NEXT RUN, IN ITS ZONE", "HERE"], rows));
+    const rows = answer.schedules.map((schedule) => [
+      schedule.name,
+      cleanLine(schedule.cron),
+      cleanLine(schedule.timezone),
+      ...nextCells(schedule),
+      lastCell(schedule),
+    ]);
+    print(table(["NAME", "CRON", "ZONE", "NEXT RUN, IN ITS ZONE", "HERE", "LAST"], rows));
   },
 });
 

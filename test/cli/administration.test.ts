@@ -1,0 +1,171 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { projectFolder, runtimes, type Service, startService, svc, temporaryFolder } from "./support.ts";
+
+describe.each(runtimes)("on %s", (runtime) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService(runtime);
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  test("svc keys: create prints the key alone, once; scopes hold; revoke ends it", async () => {
+    const created = await service.run("keys create --name ci --scope read --expires 30d");
+    expect(created.stdout).toMatch(/^svc_[0-9a-z]+_[0-9a-z]+\n$/);
+    expect(created.stderr).toMatch(
+      /Created key_\w{26}, "ci", scope read, until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./,
+    );
+    const env = { SVC_API_KEY: created.stdout.trim() };
+    expect(await service.run("status", { env })).toMatchObject({ code: 0 });
+
+    const cwd = await projectFolder("scoped", { "agents/scoped.js": "export default () => 1;\n" });
+    const denied = await service.run("push --force", { cwd, env });
+    expect(denied.stderr).toMatch(/\nerror: Permission denied: this key needs scope deploy.*\nhint: /);
+    expect(denied).toMatchObject({ code: 1, stdout: "" });
+
+    const list = await service.run("keys");
+    expect(list.stdout).toMatch(
+      /^ID +NAME +SCOPE +CREATED +LAST USED +STATE\nkey_\w+ {2}ci +read .* expires in \d+ days\n/,
+    );
+    expect(list.stdout + list.stderr).not.toContain(env.SVC_API_KEY);
+    const id = /key_\w{26}/.exec(created.stderr)?.[0];
+    expect((await service.run(`keys revoke ${id}`)).stderr).toContain(`Revoked ${id}, "ci".`);
+    const refused = await service.run("status", { env });
+    expect(refused.stderr).toMatch(/^error: Authentication failed/);
+    expect((await service.run("keys list")).stdout).toMatch(
+      /ci +read .* revoked 0 s ago|ci +read .* revoked \d+ s ago/,
+    );
+    expect(await service.json("keys create --name two")).toMatchObject({
+      key: { scope: "full" },
+      token: expect.stringMatching(/^svc_/),
+    });
+  });
+
+  test.each<[string, RegExp]>([
+    ["keys create", /--name is missing\./],
+    ["keys create --name x --scope all", /--scope must be one of read, trigger, deploy, full/],
+    ["keys create --name x --expires 2020-01-01", /--expires must be a length of time or a time to come/],
+    ["keys create --name x --expires soon", /--expires must be a length of time or a time to come/],
+    ["keys revoke", /<key-id> is missing/],
+    ["secrets set", /<name> is missing/],
+    ["secrets set A value", /Unexpected argument "value"/],
+  ])("svc %s is wrong usage", async (line, message) => {
+    const { code, stdout, stderr } = await service.run(line);
+    expect(stderr).toMatch(message);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  });
+
+  test("svc secrets: the value comes from standard input, is handed to agents and never shown", async () => {
+    const cwd = await projectFolder("secretive", {
+      "agents/secretive.js": "export default (_, ctx) => ctx.secrets.TOKEN.length;\n",
+    });
+    await service.run("push --force", { cwd });
+    expect(await service.run("secrets set TOKEN", { input: "hunter2\n" })).toMatchObject({
+      code: 0,
+      stdout: "",
+    });
+    expect((await service.run("run secretive")).stdout).toBe("7\n");
+    const list = await service.run("secrets");
+    expect(list.stdout).toMatch(/^NAME +CREATED +SET\nTOKEN +\d+ s ago +\d+ s ago\n$/);
+    const empty = await service.run("secrets set TOKEN", { input: "\n" });
+    expect(empty.stderr).toMatch(/^error: The value is empty\./);
+    expect(empty.code).toBe(2);
+    const binary = await service.run("secrets set TOKEN", { input: new Uint8Array([255, 254]) });
+    expect(binary.stderr).toMatch(/^error: The value is not UTF-8\./);
+    expect((await service.run("secrets remove TOKEN")).stderr).toContain("Removed TOKEN.");
+    expect((await service.run("secrets remove TOKEN")).code).toBe(1);
+    expect(await service.json("secrets")).toEqual({ secrets: [] });
+  });
+
+  test("svc admin makes organizations and keys beside the running service", async () => {
+    const data = ["--data", service.dataDir];
+    const made = await svc(runtime, ["admin", "organizations", "create", "ACME & Sons", ...data]);
+    expect(made.stdout).toMatch(/^svc_\S+\n$/);
+    const env = { SVC_API_KEY: made.stdout.trim() };
+    if (runtime !== "bun") {
+      expect((await service.run("status", { env })).stdout).toMatch(/organization +ACME & Sons \(org_/);
+    }
+    const list = await svc(runtime, ["admin", "organizations", "--json", ...data]);
+    expect(
+      JSON.parse(list.stdout)
+        .organizations.map(({ name }: { name: string }) => name)
+        .toSorted(),
+    ).toEqual(["ACME & Sons", "Default organization"]);
+    const id = /org_\w{26}/.exec(made.stderr)?.[0] ?? "";
+    const key = await svc(runtime, [
+      "admin",
+      "keys",
+      "create",
+      "--organization",
+      id,
+      "--scope",
+      "read",
+      ...data,
+    ]);
+    expect(key.stdout).toMatch(/^svc_\S+\n$/);
+    const nobody = await svc(runtime, ["admin", "keys", "create", "--organization", "org_x", ...data]);
+    expect(nobody.stderr).toMatch(/^error: There is no organization 'org_x'\./);
+    const nowhere = await svc(runtime, ["admin", "organizations", "--data", await temporaryFolder()]);
+    expect(nowhere.stderr).toMatch(/^error: Cannot open the store/);
+    expect([nobody.code, nowhere.code]).toEqual([1, 1]);
+  });
+
+  test("svc logs --audit tells who did what", async () => {
+    const cwd = await projectFolder("audited", { "agents/audited.js": "export default () => 1;\n" });
+    await service.run("push --force", { cwd });
+    const { stdout } = await service.run("logs --audit --json");
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(new Set(lines.map(({ source }) => source))).toEqual(new Set(["audit"]));
+    expect(stdout).toContain("audited");
+  });
+
+  test("svc doctor finds what is wrong, and each check keeps its id", async () => {
+    const cwd = await projectFolder("ill", { "agents/ill.js": "export default () => 1;\n" });
+    const statuses = async (options: {
+      cwd: string;
+      env?: Record<string, string>;
+    }): Promise<[number | null, object]> => {
+      const { code, stdout, stderr } = await service.run("doctor --json", options);
+      expect(stderr).toBe("");
+      const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: { id: string; status: string }[] };
+      expect(ok).toBe(code === 0);
+      return [code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))];
+    };
+    const well = {
+      runtime: "ok",
+      "api-key": "ok",
+      service: "ok",
+      authentication: "ok",
+      health: "ok",
+      clock: "ok",
+      "project-file": "ok",
+      webhooks: "ok",
+      schedules: "ok",
+    };
+    expect(await statuses({ cwd })).toEqual([1, { ...well, webhooks: "failed" }]);
+    await service.run("push --force", { cwd });
+    expect(await statuses({ cwd })).toEqual([0, well]);
+    const outside = { ...well, "project-file": "skipped", webhooks: "skipped", schedules: "skipped" };
+    expect(await statuses({ cwd: await temporaryFolder() })).toEqual([0, outside]);
+
+    const unasked = { health: "skipped", clock: "skipped", webhooks: "skipped", schedules: "skipped" };
+    const refused = { ...well, ...unasked, authentication: "failed" };
+    expect(await statuses({ cwd, env: { SVC_API_KEY: "svc_a_b" } })).toEqual([1, refused]);
+    const unreached = { ...well, ...unasked, service: "failed", authentication: "skipped" };
+    expect(await statuses({ cwd, env: { SVC_BASE_URL: "http://127.0.0.1:9" } })).toEqual([1, unreached]);
+    await writeFile(join(cwd, "svc-project.yaml"), "name: [");
+    const broken = { ...well, "project-file": "failed", webhooks: "skipped", schedules: "skipped" };
+    expect(await statuses({ cwd })).toEqual([1, broken]);
+
+    const text = await service.run("doctor", { cwd });
+    expect(text.stdout).toMatch(
+      /^✔ runtime .*\n(.|\n)*✖ project-file {4}svc-project\.yaml has 1 problem\n {18}`svc push/,
+    );
+  });
+});

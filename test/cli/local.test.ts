@@ -1,0 +1,133 @@
+import { readdir } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { newProject } from "../../cli/init/project.ts";
+import { differences } from "../../cli/json-diff.ts";
+import { projectFile, projectFolder, runtimes, svc, temporaryFolder, writeFiles } from "./support.ts";
+
+describe.each(runtimes)("without a service, on %s,", (runtime) => {
+  test("svc test checks a new project and runs all its samples, in its own temporary folder", async () => {
+    const cwd = await temporaryFolder();
+    await writeFiles(cwd, newProject("shop"));
+    const scratch = await temporaryFolder();
+    const env = { TMPDIR: scratch };
+    const { code, stdout, stderr } = await svc(runtime, ["test"], { cwd, env });
+    expect(stdout).toMatch(
+      /^✔ triage {2}samples\/triage\.json, .*\n✔ triage\/github-issue .*\n✔ triage-backlog .*\n$/,
+    );
+    expect(stderr).toBe("\n3 runs succeeded.\n");
+    expect(code).toBe(0);
+    // The compile cache of the runtime stays, and it alone.
+    expect((await readdir(scratch)).filter((name) => name !== "node-compile-cache")).toEqual([]);
+
+    const json = await svc(runtime, ["test", "triage", "--json"], { cwd, env });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: true,
+      results: [
+        { name: "triage", webhook: null, status: "succeeded", output: { kind: "bug" } },
+        {
+          name: "triage",
+          webhook: "github-issue",
+          status: "succeeded",
+          unmapped: [],
+          output: { kind: "docs" },
+        },
+      ],
+    });
+    expect(json.code).toBe(0);
+  });
+
+  test("svc test runs one agent: output on standard output, log on standard error, exit 1 when it fails", async () => {
+    const cwd = await projectFolder("one", {
+      "agents/one.js":
+        "export default (input, ctx) => { console.log('saw', input.sku, ctx.secrets.TOKEN, ctx.trigger); if (!input.sku) throw new RangeError('no sku'); return [input.sku]; };",
+      "event.json": '{"order": {"items": [{"sku": "A1"}]}}',
+    });
+    const env = { SVC_SECRET_TOKEN: "t0p" };
+    const mapped = await svc(runtime, ["test", "one", "--webhook", "hook", "--data", "event.json"], {
+      cwd,
+      env,
+    });
+    expect(mapped).toEqual({ code: 0, stdout: '[\n  "A1"\n]\n', stderr: "one  saw A1 t0p test\n" });
+
+    const failed = await svc(runtime, ["test", "one", "--data", "event.json"], { cwd });
+    expect(failed.stderr).toMatch(
+      /^one {2}saw undefined undefined test\nerror: one failed: RangeError: no sku\n +at .*agents\/one\.js:1/,
+    );
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+
+    await writeFiles(cwd, { "samples/one.json": "{}", "samples/other.json": "{}" });
+    const all = await svc(runtime, ["test"], { cwd });
+    expect(all.stdout).toMatch(/^✖ one {2}samples\/one\.json, .*\n {2}RangeError: no sku\n +at /);
+    expect(all.stderr).toMatch(
+      /warning: samples\/other\.json belongs to no agent.*\n(.|\n)*1 of 1 run failed\.\n$/,
+    );
+    expect(all.code).toBe(1);
+  });
+
+  test("svc test ends what never ends, and modules that cannot be loaded are no run", async () => {
+    const cwd = await projectFolder("loop", { "agents/loop.js": "export default () => { for (;;); };" });
+    await writeFiles(cwd, { "svc-project.yaml": `${projectFile("loop")}    timeout: 1\n` });
+    const looped = await svc(runtime, ["test", "loop", "--data", "-"], { cwd, input: "{}" });
+    expect(looped.stderr).toMatch(/^error: loop failed: \w*Timeout\w*: /);
+    expect(looped).toMatchObject({ code: 1, stdout: "" });
+    await writeFiles(cwd, { "agents/loop.js": "import './absent.js';\nexport default () => 1;\n" });
+    const broken = await svc(runtime, ["test"], { cwd });
+    expect(broken.stderr).toMatch(/agents\/loop\.js:1(.|\n)*absent\.js/);
+    expect(broken).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("svc webhook test shows what a mapping makes of a payload", async () => {
+    const cwd = await projectFolder("mapped", { "agents/mapped.js": "export default () => 1;" });
+    const run = (input: string, ...more: string[]) =>
+      svc(runtime, ["webhook", "test", "hook", "--data", "-", ...more], { cwd, input });
+    const found = await run('{"order": {"items": [{"sku": 7}]}}');
+    expect(found.stdout).toMatch(
+      /^Mapping\n {2}order\.items\[0\]\.sku → sku {2}number\n\nInput\n {2}\{\n {4}"sku": 7\n/,
+    );
+    expect(found).toMatchObject({ code: 0, stderr: "" });
+    expect((await run('{"order": {}}')).stdout).toContain("left out: ");
+    const json = await run('{"order.items[0].sku": null, "__proto__": {"x": 1}}', "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      input: { sku: null },
+      unmapped: [],
+      mapping: [{ path: "order.items[0].sku", parameter: "sku", found: true, type: "null", reading: "key" }],
+    });
+
+    const unknown = await svc(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
+    expect(unknown.stderr).toMatch(
+      /^error: There is no webhook "hok".*did you mean "hook".*\nhint: {2}It has hook\.\n$/,
+    );
+    expect(unknown.code).toBe(1);
+    const missing = await svc(runtime, ["webhook", "test", "hook"], { cwd });
+    expect(missing.stderr).toMatch(/^error: --data is missing\./);
+    expect(missing.code).toBe(2);
+  });
+});
+
+describe("the differences of two JSON values", () => {
+  test.each<[unknown, unknown, unknown[]]>([
+    [{ a: 1 }, { a: 1 }, []],
+    [1, "1", [{ path: "", a: 1, b: "1" }]],
+    [
+      { a: { b: [1, 2] } },
+      { a: { b: [1, 3, 4] } },
+      [
+        { path: "a.b[1]", a: 2, b: 3 },
+        { path: "a.b[2]", b: 4 },
+      ],
+    ],
+    [{ a: null }, {}, [{ path: "a", a: null }]],
+    [
+      { "a.b": 1, "": 2 },
+      { "a.b": 2, "": 3 },
+      [
+        { path: '["a.b"]', a: 1, b: 2 },
+        { path: '[""]', a: 2, b: 3 },
+      ],
+    ],
+    [{ a: [] }, { a: {} }, [{ path: "a", a: [], b: {} }]],
+    [JSON.parse('{"__proto__": 1}'), {}, [{ path: "__proto__", a: 1 }]],
+  ])("%j and %j", (a, b, expected) => {
+    expect(differences(a, b)).toEqual(expected);
+  });
+});
