@@ -4,6 +4,7 @@
  * Glossary: a *statement* is one SQL text with bound parameters. A *program* is a generator that yields statements and is
  * sent their rows: it says what a unit of work does without saying how an engine runs it. SQLite drives a program to its
  * end at once; an engine behind a network awaits each statement. A *write* is a program that happens whole or not at all.
+ * An engine may run a program again after it rolled the first run back, so that a program changes nothing but the store.
  *
  * Generators were chosen over async callbacks because a group commit must not let go of the connection between two
  * statements: with `await` any other microtask could slip a statement of its own into the transaction.

@@ -28,22 +28,30 @@ export interface LogFilter {
   audit: boolean;
 }
 
-const INSERT = `INSERT INTO logs (org_id, at, level, source, message, execution_id, deployment_id, name, environment)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `INSERT INTO logs (org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const MATCHES = "(?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4) AND (source = 'audit') = ?5";
 const SELECT_LAST = `SELECT * FROM logs WHERE org_id = ?1 AND ${MATCHES} ORDER BY seq DESC LIMIT ?2`;
-const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND ${MATCHES}
+/** What the index of an execution's lines holds; a webhook's line costs one tree less that way. */
+const OWN_LINES = "source IN ('console', 'execution')";
+const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND ${OWN_LINES} AND ${MATCHES}
 ORDER BY seq DESC LIMIT ?2`;
 const SELECT_AFTER = `SELECT * FROM logs WHERE org_id = ?1 AND seq > ?6 AND ${MATCHES} ORDER BY seq LIMIT ?2`;
-const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?7 AND seq > ?6 AND ${MATCHES}
+const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?7 AND seq > ?6
+  AND ${OWN_LINES} AND ${MATCHES}
 ORDER BY seq LIMIT ?2`;
-const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs";
+const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs WHERE org_id = ?";
 
+/** Appends lines, each at the end of its organization's log. */
 export function* insertLogs(rows: readonly NewLog[]): Program<void> {
+  const ends = new Map<string, number>();
   for (const row of rows) {
+    const end = ends.get(row.org_id) ?? (yield* endOf(row.org_id));
+    ends.set(row.org_id, end + 1);
     yield* run(
       INSERT,
       row.org_id,
+      end + 1,
       row.at,
       row.level,
       row.source,
@@ -63,7 +71,7 @@ export function* lastLogs(
   limit: number,
 ): Program<{ rows: LogRow[]; end: number }> {
   const audit = filter.audit ? 1 : 0;
-  const end = (yield* first<{ seq: number }>(SELECT_END))?.seq ?? 0;
+  const end = yield* endOf(orgId);
   const rows =
     filter.executionId === ""
       ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment, audit)
@@ -100,4 +108,8 @@ export function* logsAfter(
     after,
     filter.executionId,
   );
+}
+
+function* endOf(orgId: string): Program<number> {
+  return (yield* first<{ seq: number }>(SELECT_END, orgId))?.seq ?? 0;
 }

@@ -162,7 +162,7 @@ CREATE TABLE executions (
   started_at          BIGINT,
   finished_at         BIGINT,
   PRIMARY KEY (org_id, execution_id)
-);
+) WITHOUT ROWID;
 CREATE INDEX queued_executions ON executions (deployment_id, due_at) WHERE status = 'queued';
 CREATE INDEX finished_executions ON executions (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX leased_executions ON executions (lease_until) WHERE status = 'running';
@@ -223,8 +223,8 @@ CREATE TABLE secrets (
 );
 
 CREATE TABLE logs (
-  seq           INTEGER PRIMARY KEY,
   org_id        TEXT NOT NULL,
+  seq           BIGINT NOT NULL,
   at            BIGINT NOT NULL,
   level         TEXT NOT NULL,
   source        TEXT NOT NULL,
@@ -232,11 +232,10 @@ CREATE TABLE logs (
   execution_id  TEXT,
   deployment_id TEXT,
   name          TEXT,
-  environment   TEXT
-);
-CREATE INDEX logs_without_execution ON logs (at) WHERE execution_id IS NULL;
-CREATE INDEX logs_of_organization ON logs (org_id, seq);
-CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE execution_id IS NOT NULL;
+  environment   TEXT,
+  PRIMARY KEY (org_id, seq)
+) WITHOUT ROWID;
+CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE source IN ('console', 'execution');
 `,
 ];
 
