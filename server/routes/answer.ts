@@ -22,6 +22,18 @@ export function sendJson(
   response.end(text);
 }
 
+/** An error that came through the router carries headers of its protocol, which are not those of this answer. */
+const protocolHeaders = new Set([
+  statusHeader,
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "connect-content-encoding",
+  "connect-accept-encoding",
+  "accept-post",
+  "trailer",
+]);
+
 /** Sends an error with the status and headers that it carries. */
 export function sendError(
   response: Response,
@@ -29,7 +41,7 @@ export function sendError(
   headers: Record<string, string> = {},
 ): void {
   const all: Record<string, string> = { ...headers, ...restOfBody(response.req) };
-  for (const [name, value] of error.metadata) if (name !== statusHeader) all[name] = value;
+  for (const [name, value] of error.metadata) if (!protocolHeaders.has(name)) all[name] = value;
   sendJson(response, statusOf(error), errorJson(error), all);
 }
 
