@@ -34,13 +34,14 @@ export class ErrorDescriber {
    * @param scratch - the folder that users' code may write
    */
   constructor(directory: string, scratch: string) {
-    this.#packageMarks = [`${pathToFileURL(directory).href}/`, `${directory}/`];
+    // Deno writes URLs in stacks without their escapes.
+    this.#packageMarks = [`${pathToFileURL(directory).href}/`, `file://${directory}/`, `${directory}/`];
     this.#replacements = [
       ...this.#packageMarks.map((mark): [string, string] => [mark, ""]),
       [directory, "."],
       ...both(scratch, "<scratch>"),
-      ...(ownFolder.length > 1 ? both(ownFolder, "<svc>") : []),
       [process.execPath, "<runtime>"],
+      ...(ownFolder.length > 1 ? both(ownFolder, "<svc>") : []),
     ];
     this.#place = new RegExp(`(?:${this.#packageMarks.map(RegExp.escape).join("|")})([^\\s:)]+):(\\d+)`);
   }
@@ -62,6 +63,14 @@ export class ErrorDescriber {
     } catch {
       return { name: "Error", message: "Thrown: a value that cannot be read", stack: "" };
     }
+  }
+
+  /** A line of the log: it may show an error with its stack, or name a file. */
+  scrub(line: string): string {
+    if (!this.#replacements.some(([from]) => line.includes(from))) return line;
+    const frames = line.includes("\n    at ");
+    const cleaned = this.#replace(line);
+    return frames ? cleaned.replaceAll(/\n +at .*(?:<svc>|node:|ext:).*/g, "") : cleaned;
   }
 
   /** Where in the package an error that arose while a module loaded says it is. */
@@ -114,16 +123,21 @@ export class ErrorDescriber {
   }
 
   #clean(value: string, maxLength: number): string {
-    let cleaned = value;
-    for (const [from, to] of this.#replacements) cleaned = cleaned.replaceAll(from, to);
-    return cut(cleaned, maxLength);
+    return cut(this.#replace(value), maxLength);
+  }
+
+  #replace(value: string): string {
+    let replaced = value;
+    for (const [from, to] of this.#replacements) replaced = replaced.replaceAll(from, to);
+    return replaced;
   }
 }
 
-/** A path as such and as a URL. */
+/** A path as such and as a URL, with escapes and without. */
 function both(path: string, to: string): [string, string][] {
   return [
     [pathToFileURL(path).href, to],
+    [`file://${path}`, to],
     [path, to],
   ];
 }

@@ -54,7 +54,8 @@ export class Execution {
       phase = "thrown";
       const value = await handler(this.#job.input, this.#context());
       if (!this.#live) return;
-      const output = toJson(value, "the output", this.#owner.limits.outputBytes);
+      const { outputBytes, jsonDepth } = this.#owner.limits;
+      const output = toJson(value, "the output", outputBytes, jsonDepth);
       // `toJSON` of users' code may have ended it.
       if (!this.#live) return;
       this.#end();

@@ -81,7 +81,7 @@ export class Executions {
       level = "warn";
       line = `The log ends here: an execution may write ${this.limits.logLines} lines`;
     }
-    const text = cutLine(line, this.limits.logLineBytes);
+    const text = cutLine(this.#describer.scrub(line), this.limits.logLineBytes);
     this.#channel.log({ id: owner?.id ?? null, level, text, atMs: Date.now() });
   }
 

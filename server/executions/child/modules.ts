@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Handler } from "../../../project/authoring.ts";
-import type { ErrorMessage } from "./protocol.ts";
+import { type ErrorMessage, errorsFile } from "./protocol.ts";
 
 type Authoring = typeof import("../../../project/authoring.ts");
 
@@ -34,7 +34,7 @@ export class Modules {
     const cause = new Error(message);
     cause.name = name;
     cause.stack = stack;
-    const { ExecutionError } = (await this.#importFile("node_modules/svc/errors.js")) as Authoring;
+    const { ExecutionError } = (await this.#importFile(errorsFile)) as Authoring;
     return new ExecutionError(`${name}: ${message}`, executionId, { cause });
   }
 

@@ -5,15 +5,14 @@ export class OutputError extends Error {
   override readonly name: string = "OutputError";
 }
 
-/** RFC 8259, section 9, lets an implementation limit the depth; every consumer of outputs recurses. */
-const maxDepth = 64;
-
 /**
  * @param value - anything; `undefined` counts as null, and as absent in an object, as `JSON.stringify` has it
  * @param what - names the value in the error, for example `the output`
+ * @param maxDepth - levels of arrays and objects; RFC 8259, section 9, lets an implementation limit them, and whoever
+ *   reads outputs recurses
  * @throws OutputError when JSON cannot hold the value, or the text has more than `maxBytes`
  */
-export function toJson(value: unknown, what: string, maxBytes: number): string {
+export function toJson(value: unknown, what: string, maxBytes: number, maxDepth: number): string {
   const holders: unknown[] = [];
   const keys: string[] = [];
 
@@ -45,7 +44,7 @@ export function toJson(value: unknown, what: string, maxBytes: number): string {
       case "object":
         if (member === null) return member;
         if (holders.includes(member)) throw refuse(key, "is part of a cycle");
-        if (holders.length > maxDepth) throw refuse(key, `is nested deeper than ${maxDepth} levels`);
+        if (holders.length >= maxDepth) throw refuse(key, `is nested deeper than ${maxDepth} levels`);
         holders.push(member);
         keys.push(key);
         return member;

@@ -17,6 +17,7 @@ export interface ErrorMessage {
 
 export interface ChildLimits {
   outputBytes: number;
+  jsonDepth: number;
   logLineBytes: number;
   logLines: number;
 }
@@ -79,6 +80,12 @@ export type FromChild =
   | { t: "pong" }
   /** Users' code did what a process does not recover from for certain: it should be given no further jobs. */
   | { t: "spoiled" };
+
+/**
+ * A module at the root of an unpacked package, through which a child gets the classes of users' code's `svc`. It lies
+ * where users' modules lie, since Deno resolves the same name to another module within `node_modules/svc`.
+ */
+export const errorsFile = ".svc-errors.js";
 
 /** Outputs of more UTF-16 units travel in a frame of their own. */
 export const inlineOutputLength: number = 32 * 1024;

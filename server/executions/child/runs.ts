@@ -96,7 +96,7 @@ export class Runs {
         `Cannot run ${name}, whose key must be a string of at most ${maxRunKeyLength} characters`,
       );
     }
-    const json = toJson(input, `the input of ${name}`, maxRunInputBytes);
+    const json = toJson(input, `the input of ${name}`, maxRunInputBytes, this.#owner.limits.jsonDepth);
     return { name, input: JSON.parse(json) as JsonObject, key: key ?? null };
   }
 }

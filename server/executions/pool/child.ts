@@ -21,8 +21,7 @@ export interface ChildEvents extends PoolEvents {
 
 export type Loaded = Extract<FromChild, { t: "loaded" }>;
 
-/** JSON nesting of what leaves a child. The child itself allows as much. */
-const maxDepth = 64;
+const defaultJsonDepth = 64;
 
 /** The end of its standard error that is kept to explain a death. */
 const keptStderrLength = 4096;
@@ -84,7 +83,7 @@ export class Child {
       throw error;
     }
     const { outputBytes, logLineBytes, logLines } = this.#limits;
-    const limits = { outputBytes, logLineBytes, logLines };
+    const limits = { outputBytes, jsonDepth: this.#jsonDepth, logLineBytes, logLines };
     this.#connection.send({ t: "init", directory: options.directory, limits });
     // It may have been ended while it started.
     if (this.#state !== "starting") this.#connection.kill();
@@ -115,6 +114,10 @@ export class Child {
   /** It is to be replaced because of the memory it takes. */
   get worn(): boolean {
     return this.#state === "open" && this.#watch?.worn === true;
+  }
+
+  get #jsonDepth(): number {
+    return this.#limits.jsonDepth ?? defaultJsonDepth;
   }
 
   /** Jobs that hold a slot. */
@@ -303,7 +306,7 @@ export class Child {
     if (Buffer.byteLength(output) > this.#limits.outputBytes) {
       throw new ProtocolError("it sent an output over the limit");
     }
-    const valid = isJson(output, maxDepth);
+    const valid = isJson(output, this.#jsonDepth);
     if (valid === true) this.#settle(running, { type: "succeeded", output });
     else if (valid === false) throw new ProtocolError("it sent an output that is not JSON");
     else this.#settle(running, this.#whenValid(valid, output));
@@ -381,10 +384,9 @@ export class Child {
     const cause = isOutOfMemory(this.#stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
     const verdict = this.#verdict ?? this.#blame(cause);
     this.#state = "ended";
-    this.#watch?.stop();
-    clearTimeout(this.#idleTimer);
     for (const running of [...this.#jobs.values()]) this.#settle(running, verdict(running));
     clearTimeout(this.#idleTimer);
+    this.#watch?.stop();
     const lastWords = this.#stderr.trim().slice(-500);
     this.#ready.reject(new Error(`The process ended before it was ready (${how}). ${lastWords}`.trim()));
     this.#events.ended(this.#why ?? cause.error.message);

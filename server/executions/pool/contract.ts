@@ -108,6 +108,8 @@ export interface PoolLimits {
   /** What users' code may take of memory, over what its runtime takes by itself. */
   memoryBytes: number;
   outputBytes: number;
+  /** Levels of nesting of an output, and of the input of `ctx.run`. Default 64. */
+  jsonDepth?: number;
   logLineBytes: number;
   /** Per job; and per child and minute for lines that belong to no job. */
   logLines: number;

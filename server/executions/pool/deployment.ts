@@ -2,6 +2,7 @@
 import { Child } from "./child.ts";
 import type { Job, Outcome, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
+import { PackageError } from "./modules.ts";
 import { lost } from "./outcomes.ts";
 import { StartBudget } from "./starts.ts";
 
@@ -183,9 +184,10 @@ export class DeploymentPool {
     this.#start({ preload: false }).catch((error: unknown) => {
       if (++this.#failedStarts < maxFailedStarts) return;
       this.#failedStarts = 0;
-      this.handBackQueue(
-        `Its process could not be started: ${error instanceof Error ? error.message : error}`,
-      );
+      // Why is for whoever runs the server: it may name paths. What is wrong with a package is for its author.
+      console.error("Cannot start a process for executions:", error);
+      const why = error instanceof PackageError ? `: ${error.message}` : "";
+      this.handBackQueue(`Its process could not be started${why}`);
     });
     return true;
   }

@@ -19,10 +19,16 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { errorsFile } from "../child/protocol.ts";
 
 /** What the plugin imports, which its own dependencies follow. */
 const pluginDependencies = ["ofetch"];
+
+/** Thrown for what is wrong with a package. Its message names no path of the server. */
+export class PackageError extends Error {
+  override readonly name: string = "PackageError";
+}
 
 interface Provided {
   /** `.ts` in the repository, `.js` once compiled. */
@@ -39,7 +45,7 @@ interface Provided {
  *
  * @param directory - the unpacked package, absolute
  * @returns real paths outside of the package that its code needs to read
- * @throws Error when `node_modules` of the package is no folder
+ * @throws PackageError when `node_modules` of the package is no folder
  */
 export async function provideModules(directory: string): Promise<string[]> {
   provided ??= findProvided();
@@ -47,12 +53,15 @@ export async function provideModules(directory: string): Promise<string[]> {
   const folder = join(directory, "node_modules");
   await mkdir(folder, { recursive: true });
   if (!(await lstat(folder)).isDirectory()) {
-    throw new Error("Cannot provide modules to a package: its node_modules must be a folder, not a link");
+    throw new PackageError(
+      "Cannot provide modules to a package: its node_modules must be a folder, not a link",
+    );
   }
   await writeFile(join(directory, "package.json"), '{ "type": "module" }\n', { flag: "wx" }).catch(
     unlessCode("EEXIST"),
   );
   await provideSvc(join(folder, "svc"), modules);
+  await writeFile(join(directory, errorsFile), 'export { ExecutionError } from "svc";\n');
   return [modules.authoring, modules.plugin, ...modules.packages.values()];
 }
 
@@ -106,7 +115,6 @@ async function provideSvc(target: string, modules: Provided): Promise<void> {
     exports: {
       ".": `./authoring${extension}`,
       "./plugin": `./plugin/index${extension}`,
-      "./errors": "./errors.js",
     },
   })}\n`;
   const links: [string, string][] = [
@@ -119,9 +127,6 @@ async function provideSvc(target: string, modules: Provided): Promise<void> {
 
   const draft = `${target}-${randomUUID()}`;
   await mkdir(draft);
-  // By its real path, which is the one instance that users get: Deno would take "svc" here for this folder itself.
-  const authoring = JSON.stringify(pathToFileURL(modules.authoring).href);
-  await writeFile(join(draft, "errors.js"), `export { ExecutionError } from ${authoring};\n`);
   await writeFile(join(draft, "package.json"), manifest);
   for (const [name, path] of links) {
     await mkdir(dirname(join(draft, name)), { recursive: true });

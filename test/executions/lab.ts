@@ -1,0 +1,181 @@
+/** What a scenario works with: pools over a package of its own, and the other side of its agents' calls. */
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { JsonObject } from "../../project/json.ts";
+import type {
+  ChildRunRequest,
+  ChildRunResult,
+  Job,
+  LogEntry,
+  Outcome,
+  PoolLimits,
+  Pools,
+} from "../../server/executions/pool/index.ts";
+import { createPools } from "../../server/executions/pool/index.ts";
+import { brokenModules } from "./broken.ts";
+
+/** Small enough to be reached in a moment, large enough for a busy machine. */
+export const labLimits: PoolLimits = {
+  memoryBytes: 96 * 2 ** 20,
+  outputBytes: 1_000_000,
+  logLineBytes: 1000,
+  logLines: 100,
+  executionsPerChild: 8,
+  childrenPerDeployment: 3,
+  idleMs: 60_000,
+  killGraceMs: 300,
+  blockedMs: 1500,
+};
+
+export class Lab {
+  /** Holds everything of this lab. */
+  readonly folder: string;
+  readonly package: string;
+  readonly pools: Pools;
+  readonly logs: LogEntry[] = [];
+  /** What became of the jobs, without what they returned. */
+  readonly outcomes: Outcome[] = [];
+  /** The calls of `ctx.run`, in order. */
+  readonly calls: (ChildRunRequest & { executionId: string })[] = [];
+  readonly #gates = new Map<string, PromiseWithResolvers<void> & { arrived: PromiseWithResolvers<void> }>();
+  readonly #deploymentId: string;
+  #jobs = 0;
+  #server: Server | undefined;
+  readonly #lifelines: Socket[] = [];
+
+  constructor(name: string, limits: Partial<PoolLimits> = {}) {
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), `svc pool ${name} `)));
+    this.package = join(this.folder, "package");
+    this.#deploymentId = `dep_${name}`;
+    cpSync(join(dirname(fileURLToPath(import.meta.url)), "package"), this.package, { recursive: true });
+    for (const [path, text] of Object.entries(brokenModules)) this.write(path, text);
+    this.pools = createPools({
+      limits: { ...labLimits, ...limits },
+      scratchRoot: join(this.folder, "scratch"),
+      locate: async (deploymentId) => ({
+        deploymentId,
+        directory: this.package,
+        modules: ["agents/outcome.ts"],
+      }),
+      events: {
+        log: (_, entries) => void this.logs.push(...entries),
+        run: (executionId, request, signal) => this.#onRun(executionId, request, signal),
+      },
+    });
+  }
+
+  get deploymentId(): string {
+    return this.#deploymentId;
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.package, path)), { recursive: true });
+    writeFileSync(join(this.package, path), text);
+  }
+
+  job(agent: string, input: JsonObject, more: Partial<Job> = {}): Job {
+    this.#jobs += 1;
+    return {
+      executionId: `exe_${this.#jobs}`,
+      organizationId: "org_lab",
+      deploymentId: this.#deploymentId,
+      environment: "production",
+      kind: "agent",
+      name: agent,
+      module: `agents/${agent}.ts`,
+      input,
+      attempt: 1,
+      trigger: "test",
+      timeoutMs: 20_000,
+      secrets: {},
+      alone: false,
+      ...more,
+    };
+  }
+
+  async run(agent: string, input: JsonObject, more: Partial<Job> = {}): Promise<Outcome> {
+    const outcome = await this.pools.run(this.job(agent, input, more));
+    if (outcome.type !== "succeeded") this.outcomes.push(outcome);
+    return outcome;
+  }
+
+  /** What was logged for an execution, or outside of any. */
+  lines(executionId: string | null): { level: string; message: string }[] {
+    return this.logs
+      .filter((entry) => entry.executionId === executionId)
+      .map(({ level, message }) => ({ level, message }));
+  }
+
+  /** Lets the agents at a gate go on, now and later. */
+  open(gate: string): void {
+    this.#gate(gate).resolve();
+  }
+
+  /** Resolves when an agent has come to a gate. */
+  arrival(gate: string): Promise<void> {
+    return this.#gate(gate).arrived.promise;
+  }
+
+  /** Runs an agent whose process is seen to end, and which may speak once more. */
+  async lifeline(
+    then: string,
+    more: Partial<Job> = {},
+  ): Promise<{ outcome: Promise<Outcome>; ended: Promise<unknown>; spoke: Promise<unknown>; pid: number }> {
+    this.#server ??= createServer((socket) => void this.#lifelines.push(socket)).listen(0, "127.0.0.1");
+    const server = this.#server;
+    if (!server.listening) await once(server, "listening");
+    const connected = once(server, "connection") as Promise<[Socket]>;
+    const port = (server.address() as { port: number }).port;
+    const outcome = this.run("lifeline", { port, then }, more);
+    const [socket] = await connected;
+    const ended = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
+    const [pid] = (await once(socket, "data")) as [Buffer];
+    const spoke = new Promise((resolve) => socket.once("data", resolve));
+    socket.write("go on");
+    return { outcome, ended, spoke, pid: Number(pid.toString()) };
+  }
+
+  async close(): Promise<void> {
+    await this.pools.close(0);
+    for (const socket of this.#lifelines) socket.destroy();
+    this.#server?.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #onRun(executionId: string, request: ChildRunRequest, signal: AbortSignal): Promise<ChildRunResult> {
+    this.calls.push({ executionId, ...request });
+    switch (request.name) {
+      case "echo":
+        return { executionId: "exe_child", output: request.input };
+      case "fail":
+        return {
+          executionId: "exe_child",
+          error: { name: "RangeError", message: "no", stack: "RangeError: no" },
+        };
+      case "nest": {
+        const outcome = await this.run("nest", request.input);
+        if (outcome.type !== "succeeded") throw new Error(`nested: ${JSON.stringify(outcome)}`);
+        return { executionId: "exe_child", output: JSON.parse(outcome.output) };
+      }
+      default: {
+        const gate = this.#gate(String(request.input.gate));
+        gate.arrived.resolve();
+        await Promise.race([gate.promise, once(signal, "abort")]);
+        return { executionId: "exe_child", output: null };
+      }
+    }
+  }
+
+  #gate(name: string): PromiseWithResolvers<void> & { arrived: PromiseWithResolvers<void> } {
+    let gate = this.#gates.get(name);
+    if (gate === undefined) {
+      gate = { ...Promise.withResolvers<void>(), arrived: Promise.withResolvers<void>() };
+      this.#gates.set(name, gate);
+    }
+    return gate;
+  }
+}

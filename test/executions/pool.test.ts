@@ -1,0 +1,64 @@
+/**
+ * The same scenarios on every runtime: on Node within this process, on Bun and Deno by a program that prints what it
+ * found. The first scenario asserts which runtime answered.
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandOf, type Runtime, root } from "../support/runtimes.ts";
+import type { Report } from "./scenario.ts";
+import { scenarios } from "./scenarios/index.ts";
+
+type Line = { name: string; failure?: string } & Partial<Report>;
+
+describe("node", () => {
+  for (const { name, run, check } of scenarios) {
+    test(name, async () => {
+      const report: Report = JSON.parse(JSON.stringify(await run()));
+      check(report.found, expect, "node");
+      expectNoPaths(report);
+    });
+  }
+});
+
+describe.each(["bun", "deno"] as const)("%s", (runtime) => {
+  const lines = useProgram(runtime);
+  for (const { name, check } of scenarios) {
+    test(name, { timeout: 300_000 }, async () => {
+      const { failure, ...report } = await lines(name);
+      expect(failure).toBeUndefined();
+      check(report.found, expect, runtime);
+      expectNoPaths(report as Report);
+    });
+  }
+});
+
+/** What leaves the pool is shown to users: it names no folder of the server's. */
+function expectNoPaths({ said, folders }: Report): void {
+  for (const folder of [...folders, root.replace(/\/$/, ""), process.execPath])
+    expect(said).not.toContain(folder);
+}
+
+/** Runs the scenarios on a runtime and gives out what it prints about each. */
+function useProgram(runtime: Runtime): (name: string) => Promise<Line> {
+  const lines = new Map(scenarios.map(({ name }) => [name, Promise.withResolvers<Line>()]));
+  const [command, ...args] = commandOf(runtime);
+  let end: () => void = () => {};
+  beforeAll(() => {
+    const child = spawn(command, [...args, join(root, "test/executions/run-scenarios.ts")], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    end = () => child.kill();
+    createInterface({ input: child.stdout }).on("line", (text) => {
+      const line: Line = JSON.parse(text);
+      lines.get(line.name)?.resolve(line);
+    });
+    child.on("close", (code, signal) => {
+      const failure = `The program ended before this (${signal ?? code})`;
+      for (const [name, line] of lines) line.resolve({ name, failure });
+    });
+  });
+  afterAll(() => end());
+  return (name) => lines.get(name)?.promise ?? Promise.reject(new Error(`No scenario is named ${name}`));
+}

@@ -1,0 +1,43 @@
+/** A scenario runs in the process of the runtime that it is about; what it found is checked by the test. */
+import type { ExpectStatic } from "vitest";
+import type { PoolLimits } from "../../server/executions/pool/index.ts";
+import type { RuntimeName } from "../../server/runtime.ts";
+import { Lab } from "./lab.ts";
+
+export interface Scenario {
+  name: string;
+  run(): Promise<Report>;
+  check(found: unknown, expect: ExpectStatic, runtime: RuntimeName): void;
+}
+
+export interface Report {
+  found: unknown;
+  /** What the pool itself told: errors, reasons, logs; not what users' code returned. */
+  said: string;
+  /** Folders of the server's. */
+  folders: string[];
+}
+
+/**
+ * @param check - is given what `run` returned, after a journey as JSON
+ */
+export function scenario<Found>(
+  name: string,
+  run: (lab: Lab) => Promise<Found>,
+  check: (found: Found, expect: ExpectStatic, runtime: RuntimeName) => void,
+  limits: Partial<PoolLimits> = {},
+): Scenario {
+  return {
+    name,
+    check: (found, expect, runtime) => check(found as Found, expect, runtime),
+    async run() {
+      const lab = new Lab(name.replaceAll(/[^a-z]+/gi, "-").slice(0, 30), limits);
+      try {
+        const found = await run(lab);
+        return { found, said: JSON.stringify([lab.outcomes, lab.logs]), folders: [lab.folder] };
+      } finally {
+        await lab.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** What users' code writes. */
+import { type Scenario, scenario } from "../scenario.ts";
+
+export const logs: Scenario[] = [
+  scenario(
+    "console",
+    async (lab) => {
+      await lab.run("logs", { way: "methods" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) => {
+      expect(lines).toEqual([
+        { level: "debug", message: "debug text" },
+        { level: "info", message: expect.stringMatching(/^log \{ a: \[ 1, \{ b: 2 \} \] \} 3n$/) },
+        { level: "info", message: "info" },
+        { level: "warn", message: "warn" },
+        { level: "error", message: expect.stringMatching(/^RangeError: error/) },
+        { level: "info", message: "group" },
+        { level: "info", message: "  inside\n  two lines" },
+        { level: "info", message: "outside" },
+        { level: "info", message: expect.stringMatching(/\(index\).*\n.*\n.*0.*1/) },
+        { level: "info", message: "default: 1" },
+        { level: "info", message: "default: 2" },
+        { level: "error", message: "Assertion failed: impossible" },
+        { level: "info", message: expect.stringMatching(/^\{ deep: \[Object(?: \.\.\.)?\] \}$/) },
+        { level: "warn", message: expect.stringContaining("never started") },
+      ]);
+    },
+  ),
+
+  scenario(
+    "ctx.log",
+    async (lab) => {
+      await lab.run("logs", { way: "context" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) =>
+      expect(lines).toEqual([
+        { level: "debug", message: "a 1" },
+        { level: "info", message: "b" },
+        { level: "warn", message: "c" },
+        { level: "error", message: "d" },
+      ]),
+  ),
+
+  scenario(
+    "standard streams",
+    async (lab) => {
+      await lab.run("logs", { way: "streams" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) =>
+      expect(lines).toEqual([
+        { level: "info", message: "one line" },
+        { level: "warn", message: "problem" },
+        { level: "info", message: "secondthird" },
+        { level: "info", message: "fourth" },
+      ]),
+  ),
+
+  scenario(
+    "a character that a database refuses",
+    async (lab) => {
+      await lab.run("logs", { way: "nul" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) => expect(lines).toEqual([{ level: "info", message: "a\uFFFDb" }]),
+  ),
+
+  scenario(
+    "a line past the console",
+    async (lab) => {
+      await lab.run("logs", { way: "raw" }, { alone: true });
+      await lab.pools.close(10_000);
+      return lab.lines(null);
+    },
+    (lines, expect) => expect(lines).toEqual([{ level: "warn", message: "raw line" }]),
+  ),
+
+  scenario(
+    "a long line is cut between characters, with a note",
+    async (lab) => {
+      await lab.run("logs", { way: "long" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) => {
+      expect(lines).toHaveLength(1);
+      const { message } = lines[0] ?? { message: "" };
+      expect(message).toMatch(/^é+… \(cut: a line may have 1000 bytes, this one had 20000\)$/);
+      expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1000);
+    },
+  ),
+
+  scenario(
+    "many lines are cut with a note",
+    async (lab) => {
+      await lab.run("logs", { way: "many" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) => {
+      expect(lines).toHaveLength(101);
+      expect(lines[99]?.message).toBe("line 99");
+      expect(lines[100]).toEqual({
+        level: "warn",
+        message: "The log ends here: an execution may write 100 lines",
+      });
+    },
+  ),
+
+  scenario(
+    "a flood of lines harms nobody",
+    async (lab) => {
+      const outcome = await lab.run("logs", { way: "flood" });
+      return {
+        outcome,
+        lines: lab.lines("exe_1").length,
+        next: (await lab.run("outcome", { end: "nothing" })).type,
+      };
+    },
+    (found, expect) =>
+      expect(found).toEqual({
+        outcome: { type: "succeeded", output: "null" },
+        lines: 101,
+        next: "succeeded",
+      }),
+  ),
+
+  scenario(
+    "lines of no execution are limited by the minute",
+    async (lab) => {
+      await lab.run("logs", { way: "floodStray" }, { alone: true });
+      await lab.run("logs", { way: "floodStray" });
+      // The second one's process goes on; a later answer of it shows that its lines have come.
+      await lab.run("logs", { way: "context" });
+      return lab.lines(null).length;
+    },
+    (count, expect) => expect(count).toBeLessThanOrEqual(2 * 101),
+  ),
+
+  scenario(
+    "what was logged before an endless loop is there",
+    async (lab) => {
+      const outcome = await lab.run("logs", { way: "beforeSpin" }, { alone: true, timeoutMs: 500 });
+      return { outcome: outcome.type, lines: lab.lines("exe_1") };
+    },
+    (found, expect) =>
+      expect(found).toEqual({ outcome: "failed", lines: [{ level: "info", message: "about to spin" }] }),
+  ),
+
+  scenario(
+    "timers left behind belong to no execution and break nothing",
+    async (lab) => {
+      const first = await lab.run("logs", { way: "later" });
+      const gated = lab.run("gate", { gate: "a" });
+      await lab.arrival("a");
+      // Waits for what the timers do.
+      while (lab.lines(null).length < 2) await new Promise((resolve) => setImmediate(resolve));
+      lab.open("a");
+      return {
+        first: first.type,
+        gated: (await gated).type,
+        own: lab.lines("exe_2"),
+        stray: lab.lines(null),
+      };
+    },
+    ({ first, gated, own, stray }, expect) => {
+      expect([first, gated, own]).toEqual(["succeeded", "succeeded", []]);
+      expect(stray).toContainEqual({ level: "info", message: "after the end" });
+      expect(stray).toContainEqual({
+        level: "error",
+        message: expect.stringMatching(/^Uncaught Error: after the end\n {4}at .*agents\/logs\.ts/),
+      });
+    },
+  ),
+];

@@ -1,0 +1,80 @@
+/** `ctx.run`. */
+import { type Scenario, scenario } from "../scenario.ts";
+
+export const runs: Scenario[] = [
+  scenario(
+    "a child's output",
+    async (lab) => ({ outcome: await lab.run("runs", { use: "echo" }), calls: lab.calls }),
+    ({ outcome, calls }, expect) => {
+      expect(outcome).toEqual({ type: "succeeded", output: '{"a":[1,null]}' });
+      expect(calls).toEqual([
+        { executionId: "exe_1", name: "echo", input: { a: [1, null] }, key: "mine", index: 0 },
+      ]);
+    },
+  ),
+
+  scenario(
+    "the order of calls",
+    async (lab) => {
+      await lab.run("runs", { use: "order" });
+      return lab.calls.map(({ index, key }) => [index, key]);
+    },
+    (calls, expect) =>
+      expect(calls).toEqual([
+        [0, null],
+        [1, "k"],
+        [2, null],
+      ]),
+  ),
+
+  scenario(
+    "a thousand at once",
+    (lab) => lab.run("runs", { use: "many" }),
+    (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1000" }),
+  ),
+
+  scenario(
+    "a child's failure",
+    async (lab) => [await lab.run("runs", { use: "fail" }), await lab.run("runs", { use: "uncaughtFail" })],
+    ([caught, uncaught], expect) => {
+      expect(JSON.parse((caught as { output: string }).output)).toEqual({
+        name: "ExecutionError",
+        message: "RangeError: no",
+        executionId: "exe_child",
+        cause: "RangeError",
+      });
+      expect(uncaught).toMatchObject({ type: "failed", reason: "thrown", error: { name: "ExecutionError" } });
+    },
+  ),
+
+  scenario(
+    "calls that cannot be made",
+    async (lab) => [
+      await lab.run("runs", { use: "badInput" }),
+      await lab.run("runs", { use: "badName" }),
+      await lab.run("runs", { use: "noObject" }),
+    ],
+    (outcomes, expect) => {
+      expect(outcomes).toMatchObject([
+        { error: { name: "OutputError", message: expect.stringContaining("the input of echo") } },
+        { error: { name: "TypeError", message: expect.stringContaining("at most 64 characters") } },
+        {
+          error: { name: "TypeError", message: expect.stringContaining("must be an object: it is an array") },
+        },
+      ]);
+    },
+  ),
+
+  scenario(
+    "an abort reaches the waiting code",
+    (lab) => lab.run("runs", { use: "aborted" }, { timeoutMs: 100 }),
+    (outcome, expect) => expect(outcome).toMatchObject({ type: "failed", reason: "timeout" }),
+  ),
+
+  scenario(
+    "whoever waits holds no slot, so that deep nesting ends",
+    (lab) => lab.run("nest", { levels: 30 }),
+    (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "30" }),
+    { executionsPerChild: 1, childrenPerDeployment: 1 },
+  ),
+];
