@@ -1,6 +1,6 @@
 import { json, verbose } from "../arguments.ts";
 import { type Command, command } from "../command.ts";
-import { type Check, diagnose } from "../doctor.ts";
+import type { Check } from "../doctor.ts";
 import { Silent } from "../errors.ts";
 import { print } from "../output.ts";
 import { out } from "../style.ts";
@@ -11,6 +11,7 @@ const doctor: Command = command({
     "Looks at the runtime, the key, the service, the clocks and, in a project's folder, at the project file and whether\nwhat it declares is deployed. Exits with 1 when a check fails. Changes nothing.",
   args: { ...json, ...verbose },
   async run(values) {
+    const { diagnose } = await import("../doctor.ts");
     const checks = await diagnose(process.cwd(), values);
     const isWell = checks.every(({ status }) => status !== "failed");
     if (values.json) print(prettyJson({ ok: isWell, checks }));

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
+import { commands, type Group, type Leaf } from "../../cli/commands.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "node_modules/.bin");
@@ -19,6 +20,13 @@ const starts: Readonly<Record<Runtime, readonly [program: string, ...args: strin
 
 export type Runtime = "node" | "bun" | "deno";
 export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
+
+/** Every command as a person types it, for example `executions list`. */
+export function leaves(table: Readonly<Record<string, Leaf | Group>> = commands, path = ""): string[] {
+  return Object.entries(table).flatMap(([name, entry]) =>
+    "load" in entry ? [path + name] : leaves(entry.commands, `${path}${name} `),
+  );
+}
 
 /** The script that users start. */
 export const launcher: string = join(root, "cli/launcher.js");

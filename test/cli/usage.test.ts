@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../cli/commands.ts";
-import { runtimes, svc } from "./support.ts";
-
-/** Every command as a person types it, groups with each of their commands. */
-const paths = Object.entries(commands).flatMap(([name, entry]) =>
-  "load" in entry ? [[name]] : Object.keys(entry.commands).map((command) => [name, command]),
-);
+import { leaves, runtimes, svc } from "./support.ts";
 
 describe.each(runtimes)("svc on %s", (runtime) => {
   test("runs on the runtime that the test names", async () => {
@@ -28,7 +23,7 @@ describe.each(runtimes)("svc on %s", (runtime) => {
     expect(code).toBe(2);
   });
 
-  test.each(paths.map((path) => path.join(" ")))("%s --help shows usage and options", async (path) => {
+  test.each(leaves())("%s --help shows usage and options", async (path) => {
     const { code, stdout, stderr } = await svc(runtime, [...path.split(" "), "--help"]);
     expect(stdout).toContain(`Usage\n  svc ${path}`);
     expect(stdout).toContain("-h, --help");
@@ -39,7 +34,7 @@ describe.each(runtimes)("svc on %s", (runtime) => {
     expect(code).toBe(0);
   });
 
-  test.each(paths.map((path) => path.join(" ")))("%s refuses an unknown option", async (path) => {
+  test.each(leaves())("%s refuses an unknown option", async (path) => {
     const { code, stdout, stderr } = await svc(runtime, [...path.split(" "), "--no-such-option"]);
     expect(stderr).toContain(`error: Unknown option --no-such-option for \`svc ${path}\``);
     expect(stdout).toBe("");

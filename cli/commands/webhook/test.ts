@@ -7,7 +7,6 @@ import { CliError } from "../../errors.ts";
 import { mappingTrace } from "../../execution-text.ts";
 import { data, readInput } from "../../input.ts";
 import { print } from "../../output.ts";
-import { readDefinition } from "../../project.ts";
 import { out } from "../../style.ts";
 import { indent } from "../../table.ts";
 import { prettyJson } from "../../text.ts";
@@ -33,6 +32,7 @@ const test: Command = command({
   ],
   async run(values) {
     const { kind, name } = targetOf(values);
+    const { readDefinition } = await import("../../project.ts");
     const definition = await readDefinition(process.cwd());
     const targets = [...definition.agents, ...definition.workflows].filter(
       (one) => name === "" || (one.name === name && one.kind === kind),
