@@ -1,0 +1,89 @@
+/**
+ * `npm run test:crash` runs this for 50 rounds, `npm test` for 2: the server is killed under load. What was acknowledged
+ * has its execution afterwards, which ends exactly once, and one idempotency key has one execution.
+ */
+
+import { afterAll, expect, test } from "vitest";
+import { deploy } from "../support/project.ts";
+import { ended } from "../support/rest.ts";
+import { TestServer } from "../support/server.ts";
+import { countEnds, open, violations } from "./ends.ts";
+import { seeded } from "./random.ts";
+
+const rounds = Number(process.env.CRASH_ROUNDS ?? 2);
+const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const senders = 8;
+const server = new TestServer("node", {
+  env: {
+    SVC_WEBHOOK_RATE: "1000000",
+    SVC_WEBHOOK_BURST: "1000000",
+    SVC_ORGANIZATION_RATE: "1000000",
+    SVC_ORGANIZATION_BURST: "1000000",
+  },
+});
+
+afterAll(() => server.discard());
+
+test(`${rounds} rounds of kill -9 under load lose and double nothing (seed ${seed})`, {
+  timeout: 60_000 + rounds * 15_000,
+}, async () => {
+  const random = seeded(seed);
+  await server.start();
+  const deployment = await deploy(server, {
+    agents: { echo: { code: "export default (input) => input;", webhooks: [{ slug: "in" }] } },
+  });
+  const url = new URL(deployment.webhooks[0]?.url ?? "");
+  countEnds(server.dataDir);
+  /** Execution by idempotency key, as the answers said. */
+  const byKey = new Map<string, string>();
+  for (let round = 0; round < rounds; round++) {
+    const target = `${server.url}${url.pathname}`;
+    const killAfter = 20 + Math.floor(random() * 300);
+    let answered = 0;
+    let killed: Promise<unknown> | null = null;
+    const send = async (sender: number): Promise<void> => {
+      for (let n = 0; killed === null; n++) {
+        // Two senders share each key, so that duplicates arrive at once.
+        const key = `${round}-${sender >> 1}-${n}`;
+        const answer = await post(target, key);
+        if (answer === null) return;
+        const first = byKey.get(key);
+        if (first !== undefined) expect(answer, `key ${key}`).toBe(first);
+        byKey.set(key, answer);
+        if (++answered >= killAfter) killed ??= server.kill("SIGKILL");
+      }
+    };
+    await Promise.all(Array.from({ length: senders }, (_, sender) => send(sender)));
+    await killed;
+    await server.start();
+  }
+  const ids = new Set(byKey.values());
+  expect(ids.size).toBe(byKey.size);
+  for (const id of ids) expect((await ended(server, id)).status, id).toBe("succeeded");
+  expect(violations(server.dataDir)).toEqual({ doubles: [], revivals: [] });
+  const db = open(server.dataDir);
+  const keys = db.prepare("SELECT count(*) AS n, count(DISTINCT execution_id) AS d FROM idempotency").get();
+  expect(keys?.n).toBe(keys?.d);
+  const rows = db.prepare("SELECT count(*) AS n FROM executions").get();
+  // Written but not acknowledged is allowed, once per sender's pair and round at most.
+  expect(Number(rows?.n)).toBeLessThanOrEqual(ids.size + rounds * senders);
+  db.close();
+});
+
+/** Null when the server died before it answered. */
+async function post(url: string, key: string): Promise<string | null> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": key },
+      body: JSON.stringify({ key }),
+    });
+    const { execution_id } = (await response.json()) as { execution_id: string };
+    expect(response.status).toBe(202);
+    return execution_id;
+  } catch (error) {
+    if (error instanceof TypeError || (error as Error).name === "SyntaxError") return null;
+    throw error;
+  }
+}
