@@ -2,7 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Execution, ExecutionService } from "../proto/svc/v1/execution_pb.ts";
 import { Silent } from "./errors.ts";
 import { outputOf } from "./execution-text.ts";
-import { logText } from "./log-text.ts";
+import { logPrinter } from "./log-text.ts";
 import { print, printJson } from "./output.ts";
 import { onInterruptDo } from "./process-events.ts";
 import { say } from "./say.ts";
@@ -41,6 +41,7 @@ async function followToEnd(
 ): Promise<Execution> {
   const { follow } = await import("./follow.ts");
   const { executionId } = started;
+  const text = logPrinter(err, { full: options.verbose });
   let execution = started;
   let cursor = "";
   const work = (): Promise<void> =>
@@ -49,7 +50,7 @@ async function followToEnd(
       onMessage({ event }) {
         if (event.case === "log") {
           cursor = event.value.cursor;
-          say.line(logText(event.value, err, { full: options.verbose }));
+          say.line(text(event.value));
         } else if (event.case === "execution") {
           announceRetry(execution, event.value);
           execution = event.value;

@@ -3,31 +3,46 @@ import type { Style } from "./style.ts";
 import { clean, localTime } from "./text.ts";
 import { dateOf } from "./times.ts";
 
-/** One line of the log as people read it. A message of several lines keeps its first column. */
-export function logText(line: LogLine, style: Style, options: { full: boolean }): string {
+/** The widest origin that others are aligned to: what is longer stands out. */
+const maxOriginWidth = 24;
+
+/**
+ * Returns a function that gives lines of the log as people read them. Messages are aligned as far as what came before
+ * shows how; a message of several lines keeps its column.
+ *
+ * @param options - `full` also tells date, environment, source and id
+ */
+export function logPrinter(style: Style, options: { full: boolean }): (line: LogLine) => string {
+  let originWidth = 0;
+  return (line) => {
+    const time = timeOf(line, options);
+    const origin = originOf(line, options);
+    originWidth = Math.max(originWidth, Math.min(origin.length, maxOriginWidth));
+    const level = line.level === "info" ? "" : `${line.level}  `;
+    const gap = " ".repeat(Math.max(0, originWidth - origin.length) + 2);
+    const column = time.length + 2 + Math.max(origin.length, originWidth) + 2;
+    const message = clean(line.message)
+      .replace(/\n+$/, "")
+      .replace(/\n/g, `\n${" ".repeat(column)}`);
+    const painted = line.level === "error" ? style.red(message) : message;
+    return `${style.dim(time)}  ${style.cyan(origin)}${gap}${paintLevel(level, line.level, style)}${painted}`;
+  };
+}
+
+function timeOf(line: LogLine, options: { full: boolean }): string {
   const date = dateOf(line.time);
-  const millis = date === null ? "" : `.${String(date.getMilliseconds()).padStart(3, "0")}`;
-  const time = date === null ? "" : localTime(date) + millis;
-  const origin = options.full
-    ? [line.environment, line.source, line.name, line.executionId || line.deploymentId]
-        .filter((part) => part !== "")
-        .join(" ")
-    : line.name || line.source;
-  const head = `${style.dim(options.full ? time : time.slice(11))}  ${levelMark(line.level, style)}${style.cyan(origin)}  `;
-  const width = (options.full ? time.length : time.length - 11) + levelWidth(line.level) + origin.length + 4;
-  const message = clean(line.message)
-    .replace(/\n+$/, "")
-    .replace(/\n/g, `\n${" ".repeat(width)}`);
-  return head + (line.level === "error" ? style.red(message) : message);
+  if (date === null) return "";
+  const text = `${localTime(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  return options.full ? text : text.slice(11);
 }
 
-function levelMark(level: string, style: Style): string {
-  if (level === "error") return `${style.red("error")}  `;
-  if (level === "warn") return `${style.yellow("warn")}  `;
-  if (level === "debug") return `${style.dim("debug")}  `;
-  return "";
+function originOf(line: LogLine, options: { full: boolean }): string {
+  if (!options.full) return line.name || line.source;
+  const parts = [line.environment, line.source, line.name, line.executionId || line.deploymentId];
+  return parts.filter((part) => part !== "").join(" ");
 }
 
-function levelWidth(level: string): number {
-  return level === "info" ? 0 : level.length + 2;
+function paintLevel(text: string, level: string, style: Style): string {
+  if (level === "error") return style.red(text);
+  return level === "warn" ? style.yellow(text) : style.dim(text);
 }

@@ -21,8 +21,8 @@ export function scheduleText(schedule: Schedule): string {
   if (Object.keys(schedule.input ?? {}).length > 0) {
     parts.push(`${out.bold("Input")}\n${indent(prettyJson(schedule.input))}`);
   }
-  if (schedule.nextRuns.length > 0) parts.push(`${out.bold("Next runs")}\n${indent(nextRuns(schedule))}`);
-  if (schedule.ticks.length > 0) parts.push(`${out.bold("Last ticks")}\n${indent(lastTicks(schedule))}`);
+  if (schedule.nextRuns.length > 0) parts.push(`${out.bold("Next runs")}\n${nextRuns(schedule)}`);
+  if (schedule.ticks.length > 0) parts.push(`${out.bold("Last ticks")}\n${lastTicks(schedule)}`);
   return parts.join("\n\n");
 }
 
@@ -48,7 +48,7 @@ function stateOf(schedule: Schedule): string {
 function nextRuns({ nextRuns, timezone }: Schedule): string {
   const times = nextRuns.map(dateOf).filter((time) => time !== null);
   const rows = times.map((time) => [zonedTime(time, timezone), localTime(time), distance(time)]);
-  return table(["IN ITS ZONE", "HERE", ""], rows);
+  return table(["IN ITS ZONE", "HERE", ""], rows, "  ");
 }
 
 function lastTicks({ ticks, timezone }: Schedule): string {
@@ -60,7 +60,7 @@ function lastTicks({ ticks, timezone }: Schedule): string {
       tick.outcome === "run" ? tick.executionId : cleanLine(tick.reason),
     ];
   });
-  return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows);
+  return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows, "  ");
 }
 
 /** What came of a tick: how its execution ended, or why there is none. */

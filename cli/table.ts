@@ -6,14 +6,16 @@ export type Cell = string | { text: string; paint: (text: string) => string };
 /**
  * Rows in aligned columns below a dim heading. On a terminal the last column is cut at the edge, so that each row
  * stays one line; elsewhere nothing is cut.
+ *
+ * @param margin - what stands before each row
  */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], margin = ""): string {
   const widths = headings.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
   );
   const edge = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
   const line = (cells: readonly Cell[]): string => {
-    let used = 0;
+    let used = margin.length;
     return cells
       .map((cell, column) => {
         const isLast = column === cells.length - 1;
@@ -27,7 +29,8 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
       })
       .join("  ");
   };
-  return [line(headings.map((text) => ({ text, paint: out.dim }))), ...rows.map(line)].join("\n");
+  const heading = headings.map((text): Cell => ({ text, paint: out.dim }));
+  return [heading, ...rows].map((cells) => margin + line(cells)).join("\n");
 }
 
 /** Labels and values, aligned: `status   succeeded`. Rows whose value is empty are left out. */

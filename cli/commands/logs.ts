@@ -1,7 +1,7 @@
 import { environment, integer, target, targetOf, verbose } from "../arguments.ts";
 import { type Command, command } from "../command.ts";
 import { openConnection } from "../connection.ts";
-import { logText } from "../log-text.ts";
+import { logPrinter } from "../log-text.ts";
 import { print, printJsonLine } from "../output.ts";
 import { say } from "../say.ts";
 import { out } from "../style.ts";
@@ -42,6 +42,7 @@ const logs: Command = command({
       environment: values.environment ?? "",
       audit: values.audit,
     };
+    const text = logPrinter(out, { full: values.verbose });
     let cursor = "";
     let shown = 0;
     if (values.follow && lines === 0) {
@@ -61,7 +62,7 @@ const logs: Command = command({
         cursor = log.cursor;
         shown += 1;
         if (values.json) await printJsonLine(LogLineSchema, log);
-        else print(logText(log, out, { full: values.verbose }));
+        else print(text(log));
       },
       isOver: () => !values.follow,
       patienceMs: Number.POSITIVE_INFINITY,

@@ -78,15 +78,15 @@ const status: Command = command({
           cleanLine(one.version),
           one.environment,
           one.deploymentId,
+          ago(one.activatedAt),
           [
             count(one.agents.length, "agent"),
             count(one.workflows.length, "workflow"),
             count(one.webhooks.length, "webhook"),
             count(one.schedules.length, "schedule"),
           ].join(", "),
-          ago(one.activatedAt),
         ]);
-        print(indent(table(["PROJECT", "VERSION", "ENVIRONMENT", "DEPLOYMENT", "WITH", "SINCE"], rows)));
+        print(table(["PROJECT", "VERSION", "ENVIRONMENT", "DEPLOYMENT", "SINCE", "WITH"], rows, "  "));
       }
       if (values.verbose && executions.length > 0) {
         const rows = executions.map((one) => [
@@ -95,9 +95,8 @@ const status: Command = command({
           one.name,
           ago(one.createdAt),
         ]);
-        print(
-          `\n${out.bold("Latest executions")}\n${indent(table(["ID", "STATUS", "NAME", "CREATED"], rows))}`,
-        );
+        print(`\n${out.bold("Latest executions")}`);
+        print(table(["ID", "STATUS", "NAME", "CREATED"], rows, "  "));
       }
     }
     if (health.status !== "ok") throw new Silent(1);

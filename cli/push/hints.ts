@@ -7,7 +7,6 @@ export function unsignedHint(definition: ProjectDefinition): string {
     webhooks.filter(({ signature }) => signature === null).map(({ slug }) => `${name}/${slug}`),
   );
   if (unsigned.length === 0) return "";
-  const which = unsigned.length > 3 ? count(unsigned.length, "webhook") : unsigned.join(", ");
-  const verb = unsigned.length === 1 ? "is" : "are";
-  return `${which} ${verb} not signed: whoever knows the URL can trigger the agent. See \`signature\` and \`svc secrets set\`.`;
+  const which = unsigned.length > 2 ? count(unsigned.length, "webhook") : unsigned.join(" and ");
+  return `${which} ${unsigned.length === 1 ? "is" : "are"} not signed: whoever knows the URL can trigger it. See \`signature\` in the README.`;
 }

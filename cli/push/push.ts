@@ -99,7 +99,7 @@ function sayPlan(push: Push, connection: Connection, options: PushOptions): void
   say.line(isEmpty(plan) ? "  nothing differs" : planText(plan, options));
   say.line(`  ${out.dim(`package: ${count(fileCount, "file")}, ${bytes(sizeBytes)}`)}\n`);
   const hint = unsignedHint(project.definition);
-  if (hint !== "") say.hint(hint);
+  if (hint !== "") say.hint(`${hint}\n`);
 }
 
 async function deploy(push: Push, connection: Connection, options: PushOptions): Promise<Deployment> {
