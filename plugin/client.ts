@@ -6,6 +6,8 @@ import { type AgentTool, createTools } from "./tools.ts";
 import type { TransferOptions } from "./transfer.ts";
 import { openUpload, type UploadOptions } from "./upload.ts";
 
+const noOptions: RequestOptions = {};
+
 /**
  * A client for one HTTP API, for code and, through `tools`, for agents.
  *
@@ -40,27 +42,27 @@ export class RestPlugin implements AsyncDisposable {
   }
 
   /** Sends a GET request. */
-  get<T = unknown>(path: string, options: RequestOptions = {}): Promise<T> {
+  get<T = unknown>(path: string, options: RequestOptions = noOptions): Promise<T> {
     return this.#request("GET", path, undefined, options);
   }
 
   /** Sends a POST request with `data` as JSON; without data, without a body. */
-  post<T = unknown>(path: string, data?: unknown, options: RequestOptions = {}): Promise<T> {
+  post<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
     return this.#request("POST", path, data, options);
   }
 
   /** Sends a PUT request with `data` as JSON; without data, without a body. */
-  put<T = unknown>(path: string, data?: unknown, options: RequestOptions = {}): Promise<T> {
+  put<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
     return this.#request("PUT", path, data, options);
   }
 
   /** Sends a PATCH request with `data` as JSON; without data, without a body. */
-  patch<T = unknown>(path: string, data?: unknown, options: RequestOptions = {}): Promise<T> {
+  patch<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
     return this.#request("PATCH", path, data, options);
   }
 
   /** Sends a DELETE request. */
-  delete<T = unknown>(path: string, options: RequestOptions = {}): Promise<T> {
+  delete<T = unknown>(path: string, options: RequestOptions = noOptions): Promise<T> {
     return this.#request("DELETE", path, undefined, options);
   }
 

@@ -88,16 +88,17 @@ function fits(headers: Headers, maxBytes: number): boolean {
 const textIsFast: boolean = "Bun" in globalThis || "Deno" in globalThis;
 
 async function readBytes(response: Response, exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
-  const reader = response.body?.getReader();
+  if (!response.body) return new Uint8Array();
+  const { read, cancel } = openReader(response.body);
   const parts: Uint8Array[] = [];
   let size = 0;
-  while (reader) {
-    const { done, value } = await reader.read();
+  for (;;) {
+    const { done, value } = await read();
     if (done) break;
     size += value.length;
     parts.push(value);
     if (size > maxBytes) {
-      await reader.cancel();
+      await cancel();
       throw new RestError(
         "response_too_large",
         `${exchange.method} ${exchange.url} answered HTTP ${response.status} with a body over maxResponseBytes (${maxBytes})`,
@@ -106,6 +107,25 @@ async function readBytes(response: Response, exchange: Exchange, maxBytes: numbe
     }
   }
   return parts.length === 1 && parts[0] ? parts[0] : joined(parts, size);
+}
+
+interface BodyReader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
+  cancel(): Promise<void>;
+}
+
+/** On Deno, a reader with memory of its own: otherwise Deno allocates 64 KiB for each piece, for 1.5 times the time. */
+function openReader(body: ReadableStream<Uint8Array>): BodyReader {
+  if ("Deno" in globalThis) {
+    try {
+      const reader = body.getReader({ mode: "byob" });
+      return { read: () => reader.read(new Uint8Array(16_384)), cancel: () => reader.cancel() };
+    } catch {
+      // The answers of our own connections are not such streams.
+    }
+  }
+  const reader = body.getReader();
+  return { read: () => reader.read(), cancel: () => reader.cancel() };
 }
 
 function joined(parts: Uint8Array[], size: number): Uint8Array {

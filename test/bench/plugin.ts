@@ -16,8 +16,8 @@ import { commandFor } from "../plugin/runtimes.ts";
 
 const maxRatio = 1.15;
 const maxGrowthMiB = 64;
-const pairs = 40;
-const requestsPerRound = 400;
+const pairs = 60;
+const requestsPerRound = 250;
 const concurrency = 16;
 const fileBytes = 2 ** 30;
 const mebibyte = 2 ** 20;
@@ -78,15 +78,17 @@ async function compare(name: string, baseline: Request, candidates: Record<strin
   for (const request of all) for (let warm = 0; warm < 6; warm++) await round(request);
   const ratios: Record<string, number[]> = {};
   const baselineUs: number[] = [];
-  for (let pair = 0; pair < pairs; pair++) {
-    for (const [candidate, request] of Object.entries(candidates)) {
+  for (const [candidate, request] of Object.entries(candidates)) {
+    const list: number[] = [];
+    for (let pair = 0; pair < pairs; pair++) {
       // Which goes first changes, so that neither always pays for the other's garbage.
-      const first = pair % 2 === 0 ? await round(baseline) : 0;
+      const early = pair % 2 === 0 ? await round(baseline) : 0;
       const own = await round(request);
-      const base = first || (await round(baseline));
+      const base = early || (await round(baseline));
       baselineUs.push(base);
-      ratios[candidate] = [...(ratios[candidate] ?? []), own / base];
+      list.push(own / base);
     }
+    ratios[candidate] = list;
   }
   console.log(`${name}: fetch and response.json() ${median(baselineUs).toFixed(1)} µs of processor time`);
   for (const [candidate, list] of Object.entries(ratios)) {
