@@ -15,6 +15,8 @@ export interface ServerOptions {
   env?: Readonly<Record<string, string>>;
   /** After `serve --port 0 --data DIR`. */
   args?: readonly string[];
+  /** Default: a new folder, which `discard` removes. */
+  dataDir?: string;
 }
 
 export interface Exit {
@@ -42,7 +44,7 @@ export class TestServer {
 
   constructor(runtime: Runtime, options: ServerOptions = {}) {
     this.runtime = runtime;
-    this.dataDir = mkdtempSync(join(tmpdir(), `svc-${runtime}-`));
+    this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), `svc-${runtime}-`));
     this.#options = options;
     this.#apiKey = options.env?.SVC_API_KEY ?? "";
   }
