@@ -53,7 +53,7 @@ async function withServer(work: (server: TestServer, url: string) => Promise<voi
     await latencies(url, 50, 1);
     await work(server, url);
   } finally {
-    await server.discard();
+    await server.discard(false);
   }
 }
 

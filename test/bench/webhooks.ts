@@ -35,24 +35,30 @@ const limit = await startLimitProgram(folder);
 try {
   const deployment = await deploy(server, {
     agents: {
-      busy: { code: "export default () => new Promise(() => {});", timeout: 3600, webhooks: [{ slug: "in" }] },
+      busy: {
+        code: "export default () => new Promise(() => {});",
+        timeout: 3600,
+        webhooks: [{ slug: "in" }],
+      },
     },
   });
   const url = deployment.webhooks[0]?.url ?? "";
   for (const bodyBytes of values.bytes.split(",").map(Number)) {
     const rate = (target: string) => async () =>
-      (await load({ url: target, bodyBytes, seconds })).perSecond;
+      (await load({ url: target, bodyBytes, seconds, headers: {} })).perSecond;
     const comparison = await compare(
       { name: "svc", run: rate(url) },
       { name: "limit program", run: rate(limit.url) },
       Number(values.pairs),
     );
     console.log(`${bodyBytes} bytes, accepted/s: ${describe(comparison)}`);
-    const half = await load({ url, bodyBytes, seconds, ratePerSecond: comparison.a / 2 });
-    console.log(`${bodyBytes} bytes, at ${Math.round(comparison.a / 2)}/s: ${JSON.stringify(half.latencyMs)} ms`);
+    const half = await load({ url, bodyBytes, seconds, ratePerSecond: comparison.a / 2, headers: {} });
+    console.log(
+      `${bodyBytes} bytes, at ${Math.round(comparison.a / 2)}/s: ${JSON.stringify(half.latencyMs)} ms`,
+    );
   }
 } finally {
   await limit.stop();
-  await server.discard();
+  await server.discard(false);
   rmSync(folder, { recursive: true });
 }

@@ -4,10 +4,10 @@
  * workflow runs again.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended, run } from "../support/rest.ts";
-import { TestServer } from "../support/server.ts";
+import { useServer } from "../support/suite.ts";
 import { countEnds, open, violations } from "./ends.ts";
 import { seeded } from "./random.ts";
 
@@ -17,15 +17,12 @@ const perRound = long ? 1_000 : 60;
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 /** A workflow and its two children are three executions. */
 const workflowShare = 0.2;
-const server = new TestServer("node");
-
-afterAll(() => server.discard());
+const server = useServer("node");
 
 test(`${rounds} rounds of killing the server, a child or both lose and double nothing (seed ${seed})`, {
   timeout: 60_000 + rounds * 60_000,
 }, async () => {
   const random = seeded(seed);
-  await server.start();
   await deploy(server, {
     agents: {
       echo: "export default async (input) => { console.log('ran', input.n); return input; };",

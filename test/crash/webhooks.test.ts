@@ -3,17 +3,17 @@
  * has its execution afterwards, which ends exactly once, and one idempotency key has one execution.
  */
 
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended } from "../support/rest.ts";
-import { TestServer } from "../support/server.ts";
+import { useServer } from "../support/suite.ts";
 import { countEnds, open, violations } from "./ends.ts";
 import { seeded } from "./random.ts";
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 2);
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const senders = 8;
-const server = new TestServer("node", {
+const server = useServer("node", {
   env: {
     SVC_WEBHOOK_RATE: "1000000",
     SVC_WEBHOOK_BURST: "1000000",
@@ -22,13 +22,10 @@ const server = new TestServer("node", {
   },
 });
 
-afterAll(() => server.discard());
-
 test(`${rounds} rounds of kill -9 under load lose and double nothing (seed ${seed})`, {
   timeout: 60_000 + rounds * 15_000,
 }, async () => {
   const random = seeded(seed);
-  await server.start();
   const deployment = await deploy(server, {
     agents: { echo: { code: "export default (input) => input;", webhooks: [{ slug: "in" }] } },
   });
