@@ -13,22 +13,18 @@ import {
   claimExecutions,
   type ExecutionRow,
   extendLeases,
-  finishExecution,
   handBackExecution,
-  insertAttempt,
   listExpired,
   listOrphaned,
   listWaiting,
-  loseExecution,
-  retryExecution,
 } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
-import { insertLogs, type NewLog } from "../store/logs.ts";
-import { isDeeperThan } from "./depth.ts";
+import { insertLogs } from "../store/logs.ts";
+import { applyTransition, logLine, withinDepth } from "./apply.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { executionTopic, logTopic, type Notices } from "./notices.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
-import { afterAttempt, afterLoss, type StoredError, type Transition } from "./states.ts";
+import { afterAttempt, afterLoss, type Transition } from "./states.ts";
 
 export const leaseMs = 15_000;
 export const heartbeatMs = 5_000;
@@ -304,70 +300,4 @@ export class Executor {
       console.error("The executor failed:", this.#lastSweepError);
     }
   }
-}
-
-/** An output that is nested deeper than any input may be could not be read by everybody. */
-function withinDepth(outcome: Outcome, levels: number): Outcome {
-  if (outcome.type !== "succeeded" || !isDeeperThan(outcome.output, levels)) return outcome;
-  const message = `The output is nested too deep: at most ${levels} levels are allowed (SVC_MAX_JSON_DEPTH).`;
-  const error = { name: "OutputError", message, stack: "" };
-  return { type: "failed", error, final: false, reason: "output" };
-}
-
-/** Writes a transition; false when the lease was no longer held and nothing was changed. */
-function* applyTransition(row: ExecutionRow, transition: Transition, nowMs: number): Program<boolean> {
-  switch (transition.to) {
-    case "succeeded":
-      return yield* finishExecution(row, "succeeded", transition.output, null, nowMs);
-    case "cancelled":
-      return yield* finishExecution(row, "cancelled", null, null, nowMs);
-    case "failed": {
-      const error = JSON.stringify(transition.error);
-      const held = yield* finishExecution(row, "failed", null, error, nowMs);
-      if (held) yield* insertAttempt(row, error, nowMs, null);
-      return held;
-    }
-    case "queued":
-      return transition.because === "retry"
-        ? yield* retryExecution(row, JSON.stringify(transition.error), transition.dueAtMs, nowMs)
-        : yield* loseExecution(row, transition.alone, transition.dueAtMs);
-  }
-}
-
-/** What people want to know of an execution that did not simply succeed. */
-function logLine(row: ExecutionRow, transition: Transition, nowMs: number): NewLog | null {
-  const message = describe(row, transition, nowMs);
-  if (message === null) return null;
-  return {
-    org_id: row.org_id,
-    at: nowMs,
-    level: transition.to === "failed" ? "error" : "warn",
-    source: "execution",
-    message,
-    execution_id: row.execution_id,
-    deployment_id: row.deployment_id,
-    name: row.name,
-    environment: row.environment,
-  };
-}
-
-function describe(row: ExecutionRow, transition: Transition, nowMs: number): string | null {
-  switch (transition.to) {
-    case "succeeded":
-      return null;
-    case "cancelled":
-      return `The ${row.kind} '${row.name}' was cancelled.`;
-    case "failed":
-      return `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. It will not be tried again.`;
-    case "queued": {
-      const seconds = Math.max(0, (transition.dueAtMs - nowMs) / 1000).toFixed(1);
-      return transition.because === "retry"
-        ? `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. It will be tried again in ${seconds} s.`
-        : `The worker was lost (${transition.reason.replace(/\.$/, "")}); the attempt starts anew.`;
-    }
-  }
-}
-
-function oneLine(error: StoredError): string {
-  return `${error.name}: ${error.message}`.replaceAll(/\s+/g, " ").replace(/\.$/, "");
 }

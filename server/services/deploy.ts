@@ -15,8 +15,6 @@ import {
   insertEvent,
 } from "../store/deployments.ts";
 import { getObject } from "../store/objects.ts";
-import type { App } from "./app.ts";
-import { audit } from "./audit.ts";
 import {
   aboutOf,
   activationOf,
@@ -24,7 +22,9 @@ import {
   deploymentName,
   logDeployment,
   rethrowConflict,
-} from "./deployments.ts";
+} from "./activation.ts";
+import type { App } from "./app.ts";
+import { audit } from "./audit.ts";
 
 /** How long one module may take to load when it is checked. */
 const loadCheckMs = 20_000;

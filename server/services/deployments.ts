@@ -2,7 +2,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
-import type { ProjectDefinition } from "../../project/definition.ts";
 import {
   CreateUploadResponseSchema,
   type Deployment,
@@ -15,8 +14,7 @@ import {
 import { callerOf } from "../auth.ts";
 import { fail, invalid, notFound, statusHeader } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
-import { nextDue } from "../schedules/scheduler.ts";
-import { activate, deleteDeployment, NameConflict } from "../store/activation.ts";
+import { activate, deleteDeployment } from "../store/activation.ts";
 import {
   type Actor,
   type DeploymentRow,
@@ -27,6 +25,14 @@ import {
 import { parseStored } from "../store/json.ts";
 import { getObject, insertUpload } from "../store/objects.ts";
 import { listSchedulesOf } from "../store/schedules.ts";
+import {
+  aboutOf,
+  activationOf,
+  afterActivation,
+  deploymentName,
+  logDeployment,
+  rethrowConflict,
+} from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime, toDeployment } from "./convert.ts";
@@ -215,70 +221,10 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
   };
 }
 
-export function deploymentName(row: DeploymentRow): string {
-  return `${row.deployment_id} of '${row.project}' ${row.version} in ${row.environment}`;
-}
-
-export function aboutOf(row: DeploymentRow): { deploymentId: string; environment: string } {
-  return { deploymentId: row.deployment_id, environment: row.environment };
-}
-
 function checkDigest(digest: string): void {
   if (!digestForm.test(digest)) {
     throw invalid(
       `Cannot use digest '${digest.slice(0, 80)}': it must be a SHA-256 of 64 lower-case hexadecimal digits.`,
     );
   }
-}
-
-/** What the activation of a deployment writes, now. */
-export function activationOf(row: DeploymentRow, actor: Actor): Parameters<typeof activate>[0] {
-  const definition = parseStored<ProjectDefinition>(row.definition);
-  const nowMs = Date.now();
-  return {
-    deployment: row,
-    targets: [...definition.agents, ...definition.workflows],
-    schedules: definition.schedules.map((schedule) => ({
-      definition: schedule,
-      nextDueAt: nextDue(schedule, nowMs),
-    })),
-    actor,
-    nowMs,
-  };
-}
-
-/** Lets the rest of the process know what is active now. */
-export function afterActivation(app: App, row: DeploymentRow): void {
-  app.routes.forget(row.org_id);
-  // A child that cannot start now says so at the first execution.
-  app.pools.warm(row.deployment_id).catch(() => {});
-  logDeployment(
-    app,
-    row,
-    `Deployment ${row.deployment_id} of '${row.project}' is active in ${row.environment}.`,
-  );
-}
-
-export function logDeployment(app: App, row: DeploymentRow, message: string): void {
-  app.logs.add([
-    {
-      org_id: row.org_id,
-      at: Date.now(),
-      level: "info",
-      source: "deployment",
-      message,
-      execution_id: null,
-      deployment_id: row.deployment_id,
-      name: null,
-      environment: row.environment,
-    },
-  ]);
-}
-
-export function rethrowConflict(error: unknown): never {
-  if (!(error instanceof NameConflict)) throw error;
-  throw fail(
-    Code.AlreadyExists,
-    `Cannot activate: the ${error.kind} '${error.target}' belongs to project '${error.project}' in this environment; rename one of them.`,
-  );
 }

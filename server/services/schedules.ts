@@ -14,7 +14,7 @@ import {
 } from "../../proto/svc/v1/schedule_pb.ts";
 import { callerOf } from "../auth.ts";
 import { notFound } from "../errors.ts";
-import { nextDue } from "../schedules/scheduler.ts";
+import { nextDue } from "../schedules/next-due.ts";
 import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import {

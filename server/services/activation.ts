@@ -1,0 +1,69 @@
+/** What an activation writes, and what follows from it: shared by push, rollback and deletion. */
+import { Code } from "@connectrpc/connect";
+import type { ProjectDefinition } from "../../project/definition.ts";
+import { fail } from "../errors.ts";
+import { nextDue } from "../schedules/next-due.ts";
+import { type Activation, NameConflict } from "../store/activation.ts";
+import type { Actor, DeploymentRow } from "../store/deployments.ts";
+import { parseStored } from "../store/json.ts";
+import type { App } from "./app.ts";
+
+/** What the activation of a deployment writes, now. */
+export function activationOf(row: DeploymentRow, actor: Actor): Activation {
+  const definition = parseStored<ProjectDefinition>(row.definition);
+  const nowMs = Date.now();
+  return {
+    deployment: row,
+    targets: [...definition.agents, ...definition.workflows],
+    schedules: definition.schedules.map((schedule) => ({
+      definition: schedule,
+      nextDueAt: nextDue(schedule, nowMs),
+    })),
+    actor,
+    nowMs,
+  };
+}
+
+/** Lets the rest of the process know what is active now. */
+export function afterActivation(app: App, row: DeploymentRow): void {
+  app.routes.forget(row.org_id);
+  // A child that cannot start now says so at the first execution.
+  app.pools.warm(row.deployment_id).catch(() => {});
+  logDeployment(
+    app,
+    row,
+    `Deployment ${row.deployment_id} of '${row.project}' is active in ${row.environment}.`,
+  );
+}
+
+export function logDeployment(app: App, row: DeploymentRow, message: string): void {
+  app.logs.add([
+    {
+      org_id: row.org_id,
+      at: Date.now(),
+      level: "info",
+      source: "deployment",
+      message,
+      execution_id: null,
+      deployment_id: row.deployment_id,
+      name: null,
+      environment: row.environment,
+    },
+  ]);
+}
+
+export function rethrowConflict(error: unknown): never {
+  if (!(error instanceof NameConflict)) throw error;
+  throw fail(
+    Code.AlreadyExists,
+    `Cannot activate: the ${error.kind} '${error.target}' belongs to project '${error.project}' in this environment; rename one of them.`,
+  );
+}
+
+export function deploymentName(row: DeploymentRow): string {
+  return `${row.deployment_id} of '${row.project}' ${row.version} in ${row.environment}`;
+}
+
+export function aboutOf(row: DeploymentRow): { deploymentId: string; environment: string } {
+  return { deploymentId: row.deployment_id, environment: row.environment };
+}
