@@ -89,16 +89,19 @@ const textIsFast: boolean = "Bun" in globalThis || "Deno" in globalThis;
 
 async function readBytes(response: Response, exchange: Exchange, maxBytes: number): Promise<Uint8Array> {
   if (!response.body) return new Uint8Array();
-  const { read, cancel } = openReader(response.body);
+  const ownMemory = ownMemoryReader(response.body);
+  const reader = ownMemory ?? response.body.getReader();
   const parts: Uint8Array[] = [];
   let size = 0;
   for (;;) {
-    const { done, value } = await read();
+    const { done, value } = ownMemory
+      ? await ownMemory.read(new Uint8Array(16_384))
+      : await (reader as ReadableStreamDefaultReader<Uint8Array>).read();
     if (done) break;
     size += value.length;
     parts.push(value);
     if (size > maxBytes) {
-      await cancel();
+      await reader.cancel();
       throw new RestError(
         "response_too_large",
         `${exchange.method} ${exchange.url} answered HTTP ${response.status} with a body over maxResponseBytes (${maxBytes})`,
@@ -109,23 +112,15 @@ async function readBytes(response: Response, exchange: Exchange, maxBytes: numbe
   return parts.length === 1 && parts[0] ? parts[0] : joined(parts, size);
 }
 
-interface BodyReader {
-  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
-  cancel(): Promise<void>;
-}
-
-/** On Deno, a reader with memory of its own: otherwise Deno allocates 64 KiB for each piece, for 1.5 times the time. */
-function openReader(body: ReadableStream<Uint8Array>): BodyReader {
-  if ("Deno" in globalThis) {
-    try {
-      const reader = body.getReader({ mode: "byob" });
-      return { read: () => reader.read(new Uint8Array(16_384)), cancel: () => reader.cancel() };
-    } catch {
-      // The answers of our own connections are not such streams.
-    }
+/** On Deno, which otherwise allocates 64 KiB for each piece, for 1.5 times the time; null elsewhere. */
+function ownMemoryReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
+  if (!("Deno" in globalThis)) return null;
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    // The answers of our own connections are not such streams.
+    return null;
   }
-  const reader = body.getReader();
-  return { read: () => reader.read(), cancel: () => reader.cancel() };
 }
 
 function joined(parts: Uint8Array[], size: number): Uint8Array {
