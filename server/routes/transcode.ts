@@ -24,6 +24,8 @@ import type { Match } from "./http-rule.ts";
 import { jsonWriteOptions, wireOptions } from "./wire.ts";
 
 const bodyTimeoutMs = 30_000;
+/** How long a stream may take to its first item or error before its headers are sent without one. */
+const firstItemMs = 100;
 /** The headers that a method may see; everything else of a request is the dispatcher's business. */
 const passedHeaders = ["authorization", "idempotency-key", "prefer", "svc-environment"];
 
@@ -110,12 +112,16 @@ async function sendStream(
     yield message;
   })();
   const answer = await transport.stream(method, signal, undefined, header, input);
-  const start = () =>
+  const start = () => {
+    if (response.headersSent) return;
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+    response.flushHeaders();
+  };
+  // An error of the first step gets a status of its own; a stream that has nothing to say yet says that it has begun.
+  const quiet = setTimeout(start, firstItemMs);
   try {
     for await (const item of answer.message) {
-      // An error of the very first step still gets a status of its own.
-      if (!response.headersSent) start();
+      start();
       const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
       if (!response.write(line)) await drained(response, signal);
     }
@@ -124,8 +130,10 @@ async function sendStream(
     // The stream has begun: the reader learns from the broken connection that it is not whole.
     response.destroy();
     return;
+  } finally {
+    clearTimeout(quiet);
   }
-  if (!response.headersSent) start();
+  start();
   response.end();
 }
 
