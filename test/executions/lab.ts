@@ -27,7 +27,7 @@ export const labLimits: PoolLimits = {
   executionsPerChild: 8,
   childrenPerDeployment: 3,
   idleMs: 60_000,
-  killGraceMs: 300,
+  killGraceMs: 3000,
   blockedMs: 1500,
 };
 
@@ -134,8 +134,10 @@ export class Lab {
     const [socket] = await connected;
     const ended = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
     const [pid] = (await once(socket, "data")) as [Buffer];
-    const spoke = new Promise((resolve) => socket.once("data", resolve));
+    const began = once(socket, "data");
     socket.write("go on");
+    await began;
+    const spoke = new Promise((resolve) => socket.once("data", resolve));
     return { outcome, ended, spoke, pid: Number(pid.toString()) };
   }
 

@@ -6,6 +6,9 @@ import type { Child } from "./child.ts";
 import type { PackageLocation, PoolOptions } from "./contract.ts";
 import { provideModules } from "./modules.ts";
 
+/** The folder of the scratch root that outlives children and servers. */
+export const cacheName = "cache";
+
 /** @throws Error when the package cannot be prepared or the process ends before it is ready */
 export async function launch(child: Child, location: PackageLocation, options: PoolOptions): Promise<void> {
   const { scratchRoot, limits } = options;
@@ -14,7 +17,7 @@ export async function launch(child: Child, location: PackageLocation, options: P
     directory: await realpath(location.directory),
     provided,
     scratch: join(scratchRoot, randomUUID()),
-    cache: join(scratchRoot, "cache"),
+    cache: join(scratchRoot, cacheName),
     limits,
   });
 }

@@ -1,7 +1,10 @@
 /** The pools of all deployments. */
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { checkModules } from "./check.ts";
 import type { Job, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
 import { DeploymentPool } from "./deployment.ts";
+import { cacheName } from "./launch.ts";
 import { lost } from "./outcomes.ts";
 
 export function createPools(options: PoolOptions): Pools {
@@ -13,6 +16,8 @@ const closingReason = "The server is closing";
 /** States: *open*, then *closed*. */
 class AllPools implements Pools {
   readonly #options: PoolOptions;
+  /** Resolves when what children of a killed server left behind is gone. */
+  readonly #emptied: Promise<void>;
   /** Kept for as long as this lives, since each remembers how often its children had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
   /** The pool of each job that runs or waits. */
@@ -21,7 +26,15 @@ class AllPools implements Pools {
   #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
-    this.#options = options;
+    const emptied = emptyScratch(options.scratchRoot);
+    this.#emptied = emptied;
+    this.#options = {
+      ...options,
+      async locate(deploymentId) {
+        await emptied;
+        return options.locate(deploymentId);
+      },
+    };
   }
 
   async run(job: Job): Promise<Outcome> {
@@ -50,7 +63,8 @@ class AllPools implements Pools {
     if (!this.#closed) await this.#pool(deploymentId).warm();
   }
 
-  check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]> {
+  async check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]> {
+    await this.#emptied;
     return checkModules(this.#options, location, modules, timeoutMs);
   }
 
@@ -84,4 +98,13 @@ class AllPools implements Pools {
     }
     return pool;
   }
+}
+
+/** Keeps what the runtime has compiled. */
+async function emptyScratch(scratchRoot: string): Promise<void> {
+  const names = await readdir(scratchRoot).catch((): string[] => []);
+  const stale = names.filter((name) => name !== cacheName);
+  await Promise.all(
+    stale.map((name) => rm(join(scratchRoot, name), { recursive: true, force: true }).catch(() => {})),
+  );
 }

@@ -21,6 +21,9 @@ const runtimeSlackBytes = 64 * 2 ** 20;
 /** Over this share of its memory, a child is replaced when the chance comes. */
 const wornShare = 0.75;
 
+/** Looks are apart, and what was seen is thought over: this begins early enough to end in time. */
+const judgedShare = 0.95;
+
 /** A child that has not answered for so long gets no further jobs until it does. */
 const sluggishMs = 100;
 
@@ -96,7 +99,7 @@ export class ChildWatch {
   #look(): void {
     void this.#lookAtMemory();
     if (this.#pingedAtMs === null) this.#ping();
-    else if (performance.now() - this.#pingedAtMs > this.#blockedMs) {
+    else if (performance.now() - this.#pingedAtMs > this.#blockedMs * judgedShare) {
       // This process may have stood still itself: what the child has answered meanwhile is read first.
       setImmediate(() =>
         setImmediate(() => {

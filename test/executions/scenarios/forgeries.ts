@@ -1,5 +1,6 @@
 /** Messages that no child sends. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { Outcome } from "../../../server/executions/pool/index.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
 /** Each forgery and how the pool calls it. */
@@ -31,19 +32,32 @@ const forgeries: Record<string, RegExp> = {
 };
 
 export const forgeryScenarios: Scenario[] = [
-  ...Object.entries(forgeries).map(([forgery, message]) =>
-    scenario(
-      `forgery: ${forgery}`,
-      async (lab) => {
-        const culprit = await lab.run("forge", { forgery }, { alone: true, timeoutMs: 5000 });
-        return { culprit, next: await lab.run("outcome", { end: "nothing" }) };
-      },
-      ({ culprit, next }, expect) => {
-        expect(culprit).toMatchObject({ type: "failed", reason: "crash", error: { name: "CrashError" } });
-        expect((culprit as { error: { message: string } }).error.message).toMatch(message);
-        expect(next.type).toBe("succeeded");
-      },
-    ),
+  scenario(
+    "what no child sends ends it",
+    async (lab) => {
+      const found: Record<string, Outcome> = {};
+      const rest = Object.keys(forgeries);
+      const work = async (): Promise<void> => {
+        for (let forgery = rest.shift(); forgery !== undefined; forgery = rest.shift()) {
+          // A deployment for each, since one alone may not start so many processes at once.
+          const more = { alone: true, deploymentId: `dep_${forgery}`, timeoutMs: 5000 };
+          found[forgery] = await lab.run("forge", { forgery }, more);
+        }
+      };
+      await Promise.all([work(), work()]);
+      return found;
+    },
+    (found, expect) => {
+      for (const [forgery, message] of Object.entries(forgeries)) {
+        const outcome = found[forgery];
+        expect(outcome, forgery).toMatchObject({
+          type: "failed",
+          reason: "crash",
+          error: { name: "CrashError" },
+        });
+        expect((outcome as { error: { message: string } }).error.message, forgery).toMatch(message);
+      }
+    },
   ),
 
   scenario(

@@ -1,18 +1,64 @@
 /** What becomes of an execution, and of those beside it. */
-import type { Outcome } from "../../../server/executions/pool/index.ts";
+import type { Job, Outcome } from "../../../server/executions/pool/index.ts";
 import { runtime } from "../../../server/runtime.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
 type Failed = Extract<Outcome, { type: "failed" }>;
 
-function endsAs(end: string, reason: string, name: string, message: string | RegExp): Scenario {
+interface Ending {
+  reason: string;
+  name: string;
+  message: RegExp;
+}
+
+/** What becomes of an execution that ends in each of these ways. */
+const shared: Record<string, Ending> = {
+  throwAggregate: { reason: "thrown", name: "AggregateError", message: /^both failed$/ },
+  throwText: { reason: "thrown", name: "Error", message: /^Thrown: just text$/ },
+  throwNull: { reason: "thrown", name: "Error", message: /^Thrown: null$/ },
+  throwHostile: { reason: "thrown", name: "Error", message: /cannot be read/ },
+  throwProxy: { reason: "thrown", name: "Error", message: /cannot be read/ },
+  throwHuge: { reason: "thrown", name: "Error", message: /^x{16384}… \(cut\)$/ },
+  throwPaths: {
+    reason: "thrown",
+    name: "Error",
+    message: /^at agents\/ and <scratch>\/file and <runtime>$/,
+  },
+  bigint: { reason: "output", name: "OutputError", message: /its member total\.0 is a BigInt/ },
+  cycle: { reason: "output", name: "OutputError", message: /its member child\.parent is part of a cycle/ },
+  function: { reason: "output", name: "OutputError", message: /its member callback is a function/ },
+  symbol: { reason: "output", name: "OutputError", message: /its member 0 is a symbol/ },
+  nan: { reason: "output", name: "OutputError", message: /its member mean is NaN/ },
+  deep: { reason: "output", name: "OutputError", message: /nested deeper than 64 levels/ },
+  toJSON: { reason: "output", name: "OutputError", message: /will not be stored/ },
+};
+
+/** And in these, which end or spoil its process. */
+const alone: Record<string, Ending> = {
+  exit: { reason: "exit", name: "ExitError", message: /process\.exit\(3\)/ },
+  exitCaught: { reason: "exit", name: "ExitError", message: /process\.exit\(0\)/ },
+  exitInTimer: { reason: "exit", name: "ExitError", message: /process\.exit\(4\)/ },
+  uncaught: { reason: "thrown", name: "RangeError", message: /thrown by a timer/ },
+  abort: { reason: "crash", name: "CrashError", message: /signal SIGABRT/ },
+  leakHeap: { reason: "memory", name: "MemoryError", message: /limit of 96 MiB/ },
+  leakBuffers: { reason: "memory", name: "MemoryError", message: /limit of 96 MiB/ },
+};
+
+function endings(name: string, expected: Record<string, Ending>, more: Partial<Job>): Scenario {
   return scenario(
-    `outcome: ${end}`,
-    (lab) => lab.run("outcome", { end }, { alone: true }) as Promise<Failed>,
-    (outcome, expect) => {
-      expect(outcome).toMatchObject({ type: "failed", reason, error: { name } });
-      expect(outcome.error.message).toMatch(message);
-      expect(outcome.error.stack.startsWith(outcome.error.stack === "" ? "" : name)).toBe(true);
+    name,
+    async (lab) => {
+      const found: Record<string, Outcome> = {};
+      for (const end of Object.keys(expected)) found[end] = await lab.run("outcome", { end }, more);
+      return found;
+    },
+    (found, expect) => {
+      for (const [end, { reason, name, message }] of Object.entries(expected)) {
+        expect(found[end], end).toMatchObject({ type: "failed", reason, final: false, error: { name } });
+        const { error } = found[end] as Failed;
+        expect(error.message, end).toMatch(message);
+        if (error.stack !== "") expect(error.stack.startsWith(`${name}: `), end).toBe(true);
+      }
     },
   );
 }
@@ -111,27 +157,8 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  endsAs("throwAggregate", "thrown", "AggregateError", /^both failed$/),
-  endsAs("throwText", "thrown", "Error", /^Thrown: just text$/),
-  endsAs("throwNull", "thrown", "Error", /^Thrown: null$/),
-  endsAs("throwHostile", "thrown", "Error", /cannot be read/),
-  endsAs("throwProxy", "thrown", "Error", /cannot be read/),
-  endsAs("throwHuge", "thrown", "Error", /^x{16384}… \(cut\)$/),
-  endsAs("throwPaths", "thrown", "Error", /^at agents\/ and <scratch>\/file and <runtime>$/),
-  endsAs("bigint", "output", "OutputError", /its member total\.0 is a BigInt/),
-  endsAs("cycle", "output", "OutputError", /its member child\.parent is part of a cycle/),
-  endsAs("function", "output", "OutputError", /its member callback is a function/),
-  endsAs("symbol", "output", "OutputError", /its member 0 is a symbol/),
-  endsAs("nan", "output", "OutputError", /its member mean is NaN/),
-  endsAs("deep", "output", "OutputError", /nested deeper than 64 levels/),
-  endsAs("toJSON", "output", "OutputError", /will not be stored/),
-  endsAs("exit", "exit", "ExitError", /process\.exit\(3\)/),
-  endsAs("exitCaught", "exit", "ExitError", /process\.exit\(0\)/),
-  endsAs("exitInTimer", "exit", "ExitError", /process\.exit\(4\)/),
-  endsAs("uncaught", "thrown", "RangeError", /thrown by a timer/),
-  endsAs("abort", "crash", "CrashError", /signal SIGABRT/),
-  endsAs("leakHeap", "memory", "MemoryError", /limit of 96 MiB/),
-  endsAs("leakBuffers", "memory", "MemoryError", /limit of 96 MiB/),
+  endings("errors and outputs", shared, {}),
+  endings("ends of the process", alone, { alone: true }),
 
   scenario(
     "a final error",

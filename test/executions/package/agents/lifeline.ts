@@ -5,8 +5,8 @@ export default async function lifeline(input: { port: number; then: string }): P
   const socket = connect(input.port, "127.0.0.1");
   await new Promise((resolve) => socket.once("connect", resolve));
   socket.write(`${process.pid}\n`);
-  // The test answers, so that what was written has left before a loop begins.
   await new Promise((resolve) => socket.once("data", resolve));
+  await new Promise((resolve) => socket.write("begin", resolve));
   if (input.then === "spin") for (;;);
   if (input.then === "hang") await new Promise(() => {});
   if (input.then === "spinLater") {

@@ -1,0 +1,11 @@
+/** A server's part in the test of orphans: starts a process for each occupation that is named, and waits to be killed. */
+import { Lab } from "./lab.ts";
+
+const [port, ...occupations] = process.argv.slice(2);
+const lab = new Lab("host", { childrenPerDeployment: occupations.length + 1, executionsPerChild: 1 });
+console.log(lab.folder);
+await Promise.all(
+  occupations.map((then) =>
+    lab.run("lifeline", { port: Number(port), then }, { timeoutMs: 600_000, deploymentId: `dep_${then}` }),
+  ),
+);

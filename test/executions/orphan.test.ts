@@ -1,0 +1,60 @@
+/** A server that is killed leaves no child behind, whatever its children are doing. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
+
+/** What the children do when their server is killed. */
+const occupations = ["spin", "hang", "idle"];
+
+let server: Server;
+beforeAll(async () => {
+  server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(() => server.close());
+
+test.each(runtimes)("kill -9 of a server on %s ends its children", async (runtime) => {
+  const lives: Socket[] = [];
+  const connected = Promise.withResolvers<void>();
+  const onConnection = (socket: Socket): void => {
+    socket.on("error", () => {});
+    if (lives.push(socket) === occupations.length) connected.resolve();
+  };
+  server.on("connection", onConnection);
+  const host = startHost(runtime);
+  try {
+    await connected.promise;
+    const pids = await Promise.all(lives.map(async (socket) => Number((await once(socket, "data"))[0])));
+    expect(new Set([...pids, host.process.pid]).size).toBe(occupations.length + 1);
+    const spinning = lives.map((socket) => once(socket, "data"));
+    for (const socket of lives) socket.write("go on");
+    await Promise.all(spinning);
+    const ended = lives.map((socket) => once(socket, "close"));
+    host.process.kill("SIGKILL");
+    // The kernel closes them when nothing of a process is left to run.
+    await Promise.all(ended);
+  } finally {
+    server.off("connection", onConnection);
+    host.process.kill("SIGKILL");
+    rmSync(await host.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+});
+
+function startHost(runtime: Runtime): { process: ChildProcess; folder: Promise<string> } {
+  const [command, ...args] = commandOf(runtime);
+  const { port } = server.address() as { port: number };
+  const child = spawn(
+    command,
+    [...args, join(root, "test/executions/host.ts"), String(port), ...occupations],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const folder = once(createInterface({ input: child.stdout }), "line").then(([line]) => String(line));
+  return { process: child, folder };
+}
