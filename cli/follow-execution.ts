@@ -7,8 +7,8 @@ import { print, printJson } from "./output.ts";
 import { onInterruptDo } from "./process-events.ts";
 import { say } from "./say.ts";
 import { err } from "./style.ts";
-import { cleanLine, distance, duration, prettyJson } from "./text.ts";
-import { dateOf, elapsedMs } from "./times.ts";
+import { cleanLine, duration, prettyJson } from "./text.ts";
+import { elapsedMs } from "./times.ts";
 
 /** How long the service may be out of reach while an execution is followed, in ms. */
 const patienceMs = 120_000;
@@ -52,7 +52,6 @@ async function followToEnd(
           cursor = event.value.cursor;
           say.line(text(event.value));
         } else if (event.case === "execution") {
-          announceRetry(execution, event.value);
           execution = event.value;
         }
       },
@@ -67,15 +66,6 @@ function detach(executionId: string): void {
   say.line("\nDetached; the execution goes on.");
   say.hint(`\`svc executions show ${executionId}\` shows what became of it.`);
   process.exit(130);
-}
-
-function announceRetry(before: Execution, now: Execution): void {
-  if (now.status !== "queued" || now.error === undefined || before.status === "queued") return;
-  const due = dateOf(now.dueAt);
-  const waits = due !== null && due.getTime() - Date.now() >= 1000;
-  const when = waits ? `it is tried again ${distance(due)}` : "it is tried again";
-  const { name, message } = now.error;
-  say.warning(`Attempt ${before.attempt} failed, ${when}: ${cleanLine(`${name}: ${message}`)}`);
 }
 
 function reportFailure(execution: Execution): never {

@@ -75,7 +75,7 @@ describe.each(runtimes)("on %s", (runtime) => {
 
   test("svc run tells of an attempt that failed and was repeated", async () => {
     const { code, stdout, stderr } = await service.run("run flaky");
-    expect(stderr).toMatch(/warning: Attempt 1 failed, it is tried again: Error: first\n/);
+    expect(stderr).toMatch(/ {2}flaky {2}warn {2}Attempt 1 failed: Error: first\. It will be tried again in/);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "2\n" });
   });
 
