@@ -63,6 +63,8 @@ export interface NewExecution {
   parent_key?: string | null;
   depth?: number;
   created_at: number;
+  /** Present when the worker that accepts it also runs it at once. */
+  lease?: { owner: string; untilMs: number };
 }
 
 /** Names the claim under which a worker acts. */
@@ -85,9 +87,10 @@ export interface ExecutionFilter {
   limit: number;
 }
 
-const INSERT = `INSERT INTO executions (org_id, execution_id, status, kind, name, origin, deployment_id, environment, input,
-  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at)
-VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)`;
+const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
+  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status,
+  lease_owner, lease_until, started_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -161,7 +164,42 @@ export function* insertExecution(row: NewExecution): Program<void> {
     row.parent_key ?? null,
     row.depth ?? 0,
     row.created_at,
+    row.lease === undefined ? "queued" : "running",
+    row.lease?.owner ?? null,
+    row.lease?.untilMs ?? null,
+    row.lease === undefined ? null : row.created_at,
   );
+}
+
+/** As `insertExecution`, and returns the row's id. */
+export function* insertNew(row: NewExecution): Program<string> {
+  yield* insertExecution(row);
+  return row.execution_id;
+}
+
+/** A new execution as its row in the store is. */
+export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
+  return {
+    unmapped: "[]",
+    mapping: null,
+    replay_of: null,
+    parent_execution_id: null,
+    parent_key: null,
+    depth: 0,
+    ...row,
+    status: lease === undefined ? "queued" : "running",
+    output: null,
+    error: null,
+    attempt: 1,
+    losses: 0,
+    alone: 0,
+    cancel_requested: 0,
+    due_at: row.created_at,
+    lease_owner: lease?.owner ?? null,
+    lease_until: lease?.untilMs ?? null,
+    started_at: lease === undefined ? null : row.created_at,
+    finished_at: null,
+  };
 }
 
 export function* getExecution(orgId: string, executionId: string): Program<ExecutionRow | undefined> {

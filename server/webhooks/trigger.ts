@@ -9,8 +9,8 @@ import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import { orderedId } from "../ids.ts";
-import type { Engine, Program } from "../store/engine.ts";
-import { insertExecution, type NewExecution } from "../store/executions.ts";
+import type { Program } from "../store/engine.ts";
+import { insertNew, type NewExecution } from "../store/executions.ts";
 import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
 import { type IdempotencyKey, keyLifetimeMs } from "./idempotency.ts";
 import type { Route, RouteTable } from "./route-table.ts";
@@ -37,9 +37,8 @@ export interface Accepted {
 }
 
 export interface TriggerParts {
-  engine: Engine;
   routes: RouteTable;
-  executor: Pick<Executor, "wake">;
+  executor: Pick<Executor, "enqueue">;
   logs: LogWriter;
 }
 
@@ -73,17 +72,12 @@ export class Trigger {
    * @throws ConnectError 422 when the key was used with another body
    */
   async accept(route: Route, payload: Payload, key: IdempotencyKey | null): Promise<Accepted> {
-    const { engine, executor } = this.#parts;
     const row = newExecution(route, payload);
-    const accepted: Accepted = { executionId: row.execution_id, replayed: false };
-    if (key === null) await engine.write(() => insertExecution(row));
-    else {
-      const first = await engine.write(() => insertOnce(row, route, key));
-      if (first !== row.execution_id) return { executionId: first, replayed: true };
-    }
-    executor.wake(route.deploymentId);
-    this.#log(route, row);
-    return accepted;
+    const insert = key === null ? insertNew : (fresh: NewExecution) => insertOnce(fresh, route.webhook, key);
+    const executionId = await this.#parts.executor.enqueue(row, insert);
+    const replayed = executionId !== row.execution_id;
+    if (!replayed) this.#log(route, row);
+    return { executionId, replayed };
   }
 
   #log(route: Route, row: NewExecution): void {
@@ -125,22 +119,21 @@ function newExecution(route: Route, payload: Payload): NewExecution {
 }
 
 /** Inserts the execution unless its key has one already; returns the id of the key's execution. */
-function* insertOnce(row: NewExecution, route: Route, { key, bodyHash }: IdempotencyKey): Program<string> {
-  const before = yield* getIdempotency(row.org_id, route.webhook, key, row.created_at);
+function* insertOnce(row: NewExecution, webhook: string, { key, bodyHash }: IdempotencyKey): Program<string> {
+  const before = yield* getIdempotency(row.org_id, webhook, key, row.created_at);
   if (before !== undefined) {
     if (before.body_hash === bodyHash) return before.execution_id;
     throw invalid("The idempotency key was used with another body in the last 24 hours.", { status: 422 });
   }
   yield* putIdempotency({
     org_id: row.org_id,
-    webhook: route.webhook,
+    webhook,
     key,
     body_hash: bodyHash,
     execution_id: row.execution_id,
     expires_at: row.created_at + keyLifetimeMs,
   });
-  yield* insertExecution(row);
-  return row.execution_id;
+  return yield* insertNew(row);
 }
 
 /** One message for an unknown organization, target and slug: a stranger learns nothing of which it was. */
