@@ -175,7 +175,7 @@ test(`${fuzzRounds} archives`, { timeout: 60_000 + fuzzRounds * 50 }, async () =
       expect(readdirSync(folder).sort()).toEqual(["around", "witness"]);
       expect(readFileSync(join(folder, "witness"), "utf8")).toBe("untouched");
     }),
-    { numRuns: fuzzRounds },
+    { numRuns: fuzzRounds, endOnFailure: true },
   );
   // Inputs that all fail at the door would prove little.
   expect(accepted).toBeGreaterThan(fuzzRounds / 20);
