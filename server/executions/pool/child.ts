@@ -20,6 +20,7 @@ export interface ChildEvents extends PoolEvents {
 }
 
 export type Loaded = Extract<FromChild, { t: "loaded" }>;
+type RunMessage = Extract<FromChild, { t: "run" }>;
 
 const defaultJsonDepth = 64;
 
@@ -320,20 +321,20 @@ export class Child {
     return blame();
   }
 
-  #onRun(request: Extract<FromChild, { t: "run" }>): void {
+  #onRun(request: RunMessage): void {
     const running = this.#own(request.id);
     const waited = running.waiting;
-    running.startRun(request.index);
+    const signal = running.startRun(request.index);
     if (!waited) this.#waiting += 1;
     this.#events.changed();
-    void this.#answerRun(running, request);
+    void this.#answerRun(running, request, signal);
   }
 
-  async #answerRun(running: RunningJob, request: Extract<FromChild, { t: "run" }>): Promise<void> {
+  async #answerRun(running: RunningJob, request: RunMessage, signal: AbortSignal): Promise<void> {
     const { id, index, name, input, key } = request;
     let result: ChildRunResult;
     try {
-      result = await this.#events.run(id, { name, input, key, index }, running.runs.signal);
+      result = await this.#events.run(id, { name, input, key, index }, signal);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
       result = { executionId: "", error: { name, message, stack: "" } };

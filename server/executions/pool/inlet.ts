@@ -4,8 +4,8 @@ import type { Readable } from "node:stream";
 /** After so many bytes in one turn of the event loop, others get theirs. */
 const bytesPerTurn = 256 * 1024;
 
-/** What a child may send for long, and at once: outputs of 4 MiB four times a second, for example. */
-const bytesPerSecond = 16 * 2 ** 20;
+/** What a child may send for long, and at once: outputs of 4 MiB eight times a second, for example. */
+const bytesPerSecond = 32 * 2 ** 20;
 const burstBytes = 32 * 2 ** 20;
 
 /**

@@ -23,6 +23,10 @@ const exponentDigits = 17;
 // The end of the text is where one is needed.
 const done = 18;
 
+/** What ends the plain characters of a string: the quote, a backslash, and what JSON allows only escaped. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const endOfPlain = /["\\\u0000-\u001f]/g;
+
 const literals: ReadonlyMap<number, string> = new Map([
   [0x74, "true"],
   [0x66, "false"],
@@ -47,13 +51,17 @@ export class JsonChecker {
     this.#maxDepth = maxDepth;
   }
 
-  /** Takes the next piece, from `start` to before `end`; false when what came so far begins no JSON text. */
-  feed(text: string, start: number, end: number): boolean {
-    for (let i = start; i < end && !this.#failed; i++) {
-      const code = text.charCodeAt(i);
-      // Most of a text is inside of strings.
-      if (this.#state === string && code !== 0x22 && code !== 0x5c && code >= 0x20) continue;
-      if (!this.#take(code)) this.#failed = true;
+  /** Takes the next piece; false when what came so far begins no JSON text. */
+  feed(piece: string): boolean {
+    for (let i = 0; i < piece.length && !this.#failed; i++) {
+      if (this.#state === string) {
+        // Most of a text is inside of strings, which a regular expression passes twice as fast as this loop.
+        endOfPlain.lastIndex = i;
+        const end = endOfPlain.exec(piece);
+        if (end === null) return true;
+        i = end.index;
+      }
+      if (!this.#take(piece.charCodeAt(i))) this.#failed = true;
     }
     return !this.#failed;
   }
@@ -219,13 +227,13 @@ const pieceLength = 256 * 1024;
 /** Whether a text is JSON of at most `maxDepth` levels. Answers at once for a small one. */
 export function isJson(text: string, maxDepth: number): boolean | Promise<boolean> {
   const checker = new JsonChecker(maxDepth);
-  if (text.length <= pieceLength) return checker.feed(text, 0, text.length) && checker.end();
+  if (text.length <= pieceLength) return checker.feed(text) && checker.end();
   return checkInPieces(checker, text);
 }
 
 async function checkInPieces(checker: JsonChecker, text: string): Promise<boolean> {
   for (let start = 0; start < text.length; start += pieceLength) {
-    if (!checker.feed(text, start, Math.min(text.length, start + pieceLength))) return false;
+    if (!checker.feed(text.slice(start, start + pieceLength))) return false;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return checker.end();

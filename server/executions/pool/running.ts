@@ -15,11 +15,11 @@ export type AbortReason = "timeout" | "cancel";
  */
 export class RunningJob {
   readonly job: Job;
-  /** Answers whoever waits for what it asked for with `ctx.run`. */
-  readonly runs: AbortController = new AbortController();
   readonly #resolve: (outcome: Outcome | Promise<Outcome>) => void;
   readonly #pendingRuns = new Set<number>();
   #timer: ReturnType<typeof setTimeout>;
+  /** Made with the first call of `ctx.run`, since most jobs make none. */
+  #runs: AbortController | undefined;
   #aborted: AbortReason | null = null;
   #runCount = 0;
   #logLines = 0;
@@ -43,16 +43,24 @@ export class RunningJob {
     this.#aborted = reason;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(onGraceOver, graceMs);
-    this.runs.abort(new Error(message));
+    this.#runs?.abort(new Error(message));
   }
 
-  /** @throws ProtocolError when its code's calls do not come in order, or are more at once than a child lets through */
-  startRun(index: number): void {
+  /**
+   * It calls `ctx.run`.
+   *
+   * @returns what tells whoever works on it that nobody waits any longer
+   * @throws ProtocolError when the calls do not come in order, or are more at once than a child lets through
+   */
+  startRun(index: number): AbortSignal {
     if (index !== this.#runCount) throw new ProtocolError("it called ctx.run out of order");
     this.#runCount += 1;
     this.#pendingRuns.add(index);
     if (this.#pendingRuns.size > maxPendingRuns)
       throw new ProtocolError("it called ctx.run too often at once");
+    this.#runs ??= new AbortController();
+    if (this.#aborted !== null) this.#runs.abort();
+    return this.#runs.signal;
   }
 
   endRun(index: number): void {
@@ -74,7 +82,7 @@ export class RunningJob {
   settle(outcome: Outcome | Promise<Outcome>): void {
     clearTimeout(this.#timer);
     this.#pendingRuns.clear();
-    this.runs.abort(new Error("The execution that asked has ended"));
+    this.#runs?.abort(new Error("The execution that asked has ended"));
     this.#resolve(this.decided ?? outcome);
   }
 }
