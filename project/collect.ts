@@ -104,13 +104,23 @@ function addLeaf(
   ancestors: readonly string[],
 ): void {
   const absolutePath = join(folder, entry.name);
-  const stats = statSync(absolutePath, { throwIfNoEntry: false });
+  const stats = statOf(absolutePath);
   if (stats === undefined) {
     walk.mistakes.push({ path, message: missing(entry) });
   } else if (entry.isSymbolicLink()) {
     addLink(walk, path, absolutePath, stats, rules, ancestors);
   } else {
     addFile(walk, path, absolutePath, stats);
+  }
+}
+
+/** Undefined when there is nothing, or a link that leads to itself. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") return undefined;
+    throw error;
   }
 }
 
