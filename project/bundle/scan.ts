@@ -97,7 +97,6 @@ class Scan {
     if (specifier.kind === "provided") return { path: args.path, external: true };
     if (specifier.kind === "refused") return cannot(args.path, specifier.why);
     if (specifier.kind === "file") return this.#resolveFile(args, specifier.path);
-    const known = this.#imports.get(args.path);
     const folder = join(this.#root, posix.dirname(args.importer));
     const kind = args.kind === "dynamic-import" ? "import-statement" : args.kind;
     const { path, errors } = await plugin.resolve(args.path, { resolveDir: folder, kind, namespace: "file" });
@@ -106,6 +105,8 @@ class Scan {
     if (!isDeclared(specifier.name, folder)) {
       return cannot(args.path, `package.json does not name ${specifier.name} among its dependencies`);
     }
+    // Read only now: other imports were resolved in the meantime.
+    const known = this.#imports.get(args.path);
     if (known !== undefined && known.resolved !== path) {
       return cannot(args.path, `it is another copy than the one that ${known.importers[0]} imports`);
     }
