@@ -7,7 +7,7 @@ const agents = {
   fails: "export default () => { throw new TypeError('no\\u001b[31m way'); };",
   flaky:
     "export default (input, ctx) => { if (ctx.attempt < 2) throw new Error('first'); return ctx.attempt; };",
-  slow: "export default async () => { console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 60_000)); };",
+  slow: "export default (_, { signal }) => { console.log('begun'); return new Promise((_, reject) => signal.addEventListener('abort', reject)); };",
   ticks:
     "export default async ({ count, ms }) => { for (let i = 0; i < count; i++) { console.log('tick ' + i); await new Promise((resolve) => setTimeout(resolve, ms)); } };",
 };
@@ -89,6 +89,8 @@ describe.each(runtimes)("on %s", (runtime) => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
     const id = /exe_[0-9a-z]{26}/.exec(stderr)?.[0];
     expect(await service.json(`executions show ${id}`)).toMatchObject({ status: "running" });
+    // The service would wait for it when it is stopped.
+    await service.run(`executions cancel ${id}`);
   });
 
   test("svc logs --follow goes on until Ctrl-C, and exits 130 then", async () => {
