@@ -3,14 +3,14 @@ import { hasSockets } from "./builtin.ts";
 import { Deadline } from "./deadline.ts";
 import { createEgressGuard, guardFetch } from "./egress.ts";
 import { invalidArgument, messageOf, RestError } from "./error.ts";
-import { createSender, type OfetchRequest, ofetchRules, type Sender } from "./ofetch.ts";
+import { createSender, type Sender } from "./ofetch.ts";
 import { type RequestOptions, type Settings, timeoutMs, toHeaders } from "./options.ts";
 import { joinPath } from "./path.ts";
 import { followRedirects, isRedirect } from "./redirect.ts";
 import { type Exchange, httpError } from "./response.ts";
 import { retryDelayMs } from "./retry.ts";
 import { createSocketTransport } from "./socket.ts";
-import { fetchTransport, StreamBody, type Transport } from "./transport.ts";
+import { fetchTransport, StreamBody, type Transport, type TransportRequest } from "./transport.ts";
 
 export interface Call {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -38,7 +38,7 @@ export function createEngine(settings: Settings): Engine {
   const guard = createEgressGuard(settings);
   const guarded = createSocketTransport(guard);
   const unguarded = createSocketTransport(null);
-  const fixed = { ...settings.extras, ...ofetchRules, redirect: "manual" } as const;
+  const fixed = { ...settings.extras, redirect: "manual" } as const;
   const senders = new Map<Transport, Sender>();
   const running = new Set<Deadline>();
   let closed = false;
@@ -67,16 +67,15 @@ export function createEngine(settings: Settings): Engine {
     const headers = headersFor(settings, call);
     const limitMs = options.timeout === undefined ? settings.timeoutMs : timeoutMs(options.timeout);
     const deadline = new Deadline(exchange, limitMs, options.signal);
-    const request: OfetchRequest = { ...fixed, method, headers, body, signal: deadline.signal };
+    const request: TransportRequest = { ...fixed, method, headers, body, signal: deadline.signal };
     const transport = transportFor(call);
     running.add(deadline);
     try {
       for (let attempt = 1; ; attempt++) {
-        let response: Response | null = null;
         try {
           if (deadline.reason) throw deadline.reason;
           const send = senders.get(transport) ?? (await senderFor(transport));
-          response = await send(url, request);
+          let response = await send(url, request);
           let { status } = response;
           if (isRedirect(status)) {
             response = await followRedirects(response, transport, settings, url, request);
@@ -87,9 +86,8 @@ export function createEngine(settings: Settings): Engine {
           }
           return await use(response, exchange);
         } catch (caught) {
-          const error =
-            deadline.reason ?? (response ? networkError(caught, exchange) : fromOfetch(caught, exchange));
-          const delayMs = error instanceof RestError ? retryDelayMs(settings.retry, error, attempt) : null;
+          const error = deadline.reason ?? networkError(caught, exchange);
+          const delayMs = retryDelayMs(settings.retry, error, attempt);
           if (delayMs === null || delayMs >= deadline.remainingMs) throw error;
           await deadline.wait(delayMs);
         }
@@ -134,12 +132,6 @@ function bodyOf({ body }: Call): string | StreamBody | undefined {
     cause = error;
   }
   throw invalidArgument(`Cannot send the data: it must be JSON: ${messageOf(cause)}`, cause);
-}
-
-/** ofetch wraps what our `fetch` threw; what a hook of the caller threw stays as it is. */
-function fromOfetch(error: unknown, exchange: Exchange): unknown {
-  const wrapped = error instanceof Error && error.name === "FetchError";
-  return wrapped ? networkError(error.cause ?? error, exchange) : error;
 }
 
 function networkError(error: unknown, exchange: Exchange): RestError {

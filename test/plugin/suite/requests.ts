@@ -122,6 +122,21 @@ export const requestCases: Case[] = [
         },
       });
       await failure("invalid_argument", () => astray.get("/echo"));
+      const refusing = plugin({
+        onResponse() {
+          throw new Error("no thanks");
+        },
+      });
+      assert.match(
+        (await failure("aborted", () => refusing.get("/echo"))).message,
+        /ended by a hook: no thanks/,
+      );
+      await failure("network", () => refusing.post("/flaky?fails=1&status=cut&key=hooks"));
+      const watched = plugin({ onRequest: () => {}, onResponse: () => {} });
+      const sent = await watched.post<Echo>("/echo", { a: 1 });
+      assert.deepEqual([sent.body, sent.headers["content-type"]], ['{"a":1}', "application/json"]);
+      assert.match((await failure("http", () => watched.get("/answer?status=500"))).message, /HTTP 500/);
+      await failure("response_too_large", () => watched.get("/stream?bytes=50000000"));
     },
   },
   {
