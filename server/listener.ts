@@ -145,6 +145,8 @@ function track(session: http2.ServerHttp2Session, sessions: Set<http2.ServerHttp
   session.once("close", () => sessions.delete(session));
 }
 
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
 /**
  * Looks at the first bytes and puts them back. By `readable`, not by `data`: a socket that flows has lost what its
  * HTTP/2 session would read.
@@ -159,7 +161,8 @@ function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
     const chunk: Buffer | null = socket.read();
     if (chunk === null) return;
     socket.unshift(chunk);
-    decide(chunk.toString("latin1", 0, 3) === "PRI");
+    const start = chunk.toString("latin1", 0, preface.length);
+    decide(start.length >= 3 && preface.startsWith(start));
   });
 }
 

@@ -45,18 +45,23 @@ export function sendError(
   sendJson(response, statusOf(error), errorJson(error), all);
 }
 
-/** What is left of a body that long is not waited for. */
-const maxIgnoredBytes = 64 * 1024;
+/** So much of a refused body is read and thrown away, since a sender who is cut off may never see the answer. */
+const maxIgnoredBytes = 8 * 1024 * 1024;
 
 /**
- * A request that is refused before its body was read: a short rest is read and thrown away, a long one ends the
- * connection. Left alone, it would be read for nobody on Node and would block the connection on Deno.
+ * A request that is refused before its body was read: the rest is thrown away up to a bound, and beyond it the connection
+ * ends. Left alone, it would be read for nobody on Node and would block the connection on Deno.
  */
 function restOfBody(request: Request | undefined): Record<string, string> {
   if (request === undefined || request.complete || request.httpVersionMajor > 1) return {};
   const length = request.headers["content-length"];
   if (length === undefined && request.headers["transfer-encoding"] === undefined) return {};
-  if (length === undefined || Number(length) > maxIgnoredBytes) return { connection: "close" };
+  if (length !== undefined && Number(length) > maxIgnoredBytes) return { connection: "close" };
+  let ignored = 0;
+  request.on("data", (chunk: Uint8Array) => {
+    ignored += chunk.byteLength;
+    if (ignored > maxIgnoredBytes) request.destroy();
+  });
   request.resume();
   return {};
 }

@@ -4,7 +4,7 @@ import { fail, invalid } from "../errors.ts";
 import type { BodyRefusal } from "../webhooks/body.ts";
 import type { JsonRefusal } from "../webhooks/json.ts";
 
-/** The rest of a refused body is still on its way; only a new connection is in step again. */
+/** What is left of such a body cannot be waited for; only a new connection is in step again. */
 const close = { connection: "close" };
 
 export function bodyError(refusal: BodyRefusal, message: string): ConnectError {
@@ -12,10 +12,9 @@ export function bodyError(refusal: BodyRefusal, message: string): ConnectError {
     case "too_large":
       return fail(Code.ResourceExhausted, `${message.replace(/\.$/, "")} (SVC_MAX_WEBHOOK_BYTES).`, {
         status: 413,
-        headers: close,
       });
     case "encoded":
-      return invalid(message, { status: 415, headers: close });
+      return invalid(message, { status: 415 });
     case "timeout":
       return fail(Code.DeadlineExceeded, message, { status: 408, headers: close });
     case "aborted":

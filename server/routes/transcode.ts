@@ -111,7 +111,6 @@ async function sendStream(
   const input = (async function* () {
     yield message;
   })();
-  const answer = await transport.stream(method, signal, undefined, header, input);
   const start = () => {
     if (response.headersSent) return;
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
@@ -120,6 +119,7 @@ async function sendStream(
   // An error of the first step gets a status of its own; a stream that has nothing to say yet says that it has begun.
   const quiet = setTimeout(start, firstItemMs);
   try {
+    const answer = await transport.stream(method, signal, undefined, header, input);
     for await (const item of answer.message) {
       start();
       const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
