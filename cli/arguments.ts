@@ -20,6 +20,17 @@ export const environment = {
   },
 } as const;
 
+/** What names one schedule. */
+export const oneSchedule = {
+  name: { type: "positional", description: "The agent or workflow that it runs" },
+  environment: {
+    type: "string",
+    alias: "e",
+    valueHint: "name",
+    description: "That of this environment instead of production",
+  },
+} as const;
+
 /** `--limit`, on lists. */
 export const limit = {
   limit: { type: "string", valueHint: "n", default: "20", description: "How many, 1 to 1000" },

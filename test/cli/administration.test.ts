@@ -1,16 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { projectFolder, runtimes, type Service, startService, svc, temporaryFolder } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { projectFolder, runtimes, svc, temporaryFolder, useService } from "./support.ts";
 
 describe.each(runtimes)("on %s", (runtime) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(runtime);
-  });
-  afterAll(async () => {
-    await service.stop();
-  });
+  const service = useService(runtime);
 
   test("svc keys: create prints the key alone, once; scopes hold; revoke ends it", async () => {
     const created = await service.run("keys create --name ci --scope read --expires 30d");

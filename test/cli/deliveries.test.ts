@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { projectFile, projectFolder, runtimes, type Service, startService, writeFiles } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { projectFile, projectFolder, runtimes, useService, writeFiles } from "./support.ts";
 
 interface Deliveries {
   deliveries: { delivery_id: string; outcome: string; execution_id: string }[];
 }
 
 describe.each(runtimes)("on %s", (runtime) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(runtime);
-  });
-  afterAll(async () => {
-    await service.stop();
-  });
+  const service = useService(runtime);
 
   /** Deploys an agent that returns its input, and sends bodies to its webhook, one after the other. */
   const deployed = async (name: string, bodies: readonly string[]): Promise<string> => {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { projectFolder, runtimes, type Service, startService, temporaryFolder } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { projectFolder, runtimes, temporaryFolder, useService } from "./support.ts";
 
 interface Deployment {
   deployment_id: string;
@@ -12,13 +12,7 @@ interface Deployment {
 }
 
 describe.each(runtimes)("svc deployments on %s", (runtime) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(runtime);
-  });
-  afterAll(async () => {
-    await service.stop();
-  });
+  const service = useService(runtime);
 
   /** Pushes a project twice. */
   const twice = async (name: string): Promise<{ before: Deployment; now: Deployment; cwd: string }> => {

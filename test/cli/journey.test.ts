@@ -1,20 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runtimes, type Service, startService, svc, temporaryFolder } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { runtimes, svc, temporaryFolder, useService } from "./support.ts";
 
 interface Executions {
   executions: { execution_id: string; trigger: string }[];
 }
 
 describe.each(runtimes)("svc on %s, from an empty service to a run by webhook:", (runtime) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(runtime);
-  });
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0);
-  });
+  const service = useService(runtime);
 
   test("without anything, each command says so and what to do", async () => {
     const none = await service.run("webhook list");

@@ -1,14 +1,13 @@
 import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   projectFile,
   projectFolder,
   runtimes,
-  type Service,
-  startService,
   svc,
   temporaryFolder,
+  useService,
   writeFiles,
 } from "./support.ts";
 
@@ -19,13 +18,7 @@ interface Deployments {
 }
 
 describe.each(runtimes)("svc push on %s", (runtime) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService(runtime);
-  });
-  afterAll(async () => {
-    await service.stop();
-  });
+  const service = useService(runtime);
 
   const deployed = async (project: string): Promise<Deployments["deployments"]> =>
     (await service.json<Deployments>(`deployments --project ${project}`)).deployments;

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newFolder, runtimes, type Service, startService, writeFiles } from "./support.ts";
+import { newFolder, runtimes, useService, writeFiles } from "./support.ts";
 
 const agents = {
   echo: "export default (input) => { console.log('one\\ntwo'); console.error('bad'); return input; };",
@@ -13,10 +13,9 @@ const agents = {
 };
 
 describe.each(runtimes)("on %s", (runtime) => {
-  let service: Service;
+  const service = useService(runtime);
   let folder: string;
   beforeAll(async () => {
-    service = await startService(runtime);
     const names = Object.keys(agents).map((name) =>
       name === "flaky"
         ? `  - name: ${name}\n    enable_retry: true\n    retry_policy: { initial_delay: 0.1, strategy: fixed }\n`
@@ -30,7 +29,6 @@ describe.each(runtimes)("on %s", (runtime) => {
     expect(await service.run("push --force", { cwd: folder })).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
-    await service.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

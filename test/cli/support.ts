@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/commands.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -65,8 +65,23 @@ export interface Service {
   stop(): Promise<number | null>;
 }
 
+/** Runs a service for the tests of one `describe`, on the same runtime as the commands. */
+export function useService(runtime: Runtime): Service {
+  let started: Service | undefined;
+  beforeAll(async () => {
+    started = await startService(runtime);
+  });
+  afterAll(async () => {
+    // Ended by a signal it still ends well.
+    expect(await started?.stop()).toBe(0);
+  });
+  return new Proxy({} as Service, {
+    get: (_, property) => Reflect.get(started ?? {}, property),
+  });
+}
+
 /** Starts `svc serve` on a free port with a data folder of its own. To be stopped by whoever started it. */
-export async function startService(runtime: Runtime): Promise<Service> {
+async function startService(runtime: Runtime): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-data-"));
   const key = `svc_test_${randomBytes(16).toString("hex")}`;
   let { child, url } = await serve(runtime, dataDir, key, "0");
