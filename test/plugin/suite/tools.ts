@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inspect } from "node:util";
 import type { AgentTool, RestPlugin } from "../../../plugin/index.ts";
 import { type Case, type Echo, failure } from "../context.ts";
 
@@ -111,6 +112,9 @@ export const toolCases: Case[] = [
       const custom = plugin({ headers: { "x-service-token": "tok-5678" } });
       const echo = await tool(custom, "http_get").execute({ endpoint: "/echo" });
       hides("tok-5678", echo);
+      const whole = plugin();
+      const shown = inspect(whole, { depth: 9, showHidden: true, getters: true }) + JSON.stringify(whole);
+      assert.ok(!shown.includes("key-1234"), shown);
       const url = await tool(plugin(), "http_get").execute({ endpoint: "/echo?k=key-1234" });
       hides("key-1234", url);
     },

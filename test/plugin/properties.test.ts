@@ -1,0 +1,170 @@
+/** What must hold for any path and any address, beyond the cases of the suite. */
+import { BlockList } from "node:net";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { inBlocks, parseAddress, parseBlock, specialAddress } from "../../plugin/address.ts";
+import { RestError } from "../../plugin/error.ts";
+import { joinPath, parseBaseUrl } from "../../plugin/path.ts";
+import { parseRetryAfter, retryDelayMs } from "../../plugin/retry.ts";
+
+const bases = ["https://api.example.com", "https://api.example.com/v1/", "http://[::1]:8080/a%20b/c"].map(
+  parseBaseUrl,
+);
+
+/** Pieces that hostile paths are made of, and ordinary ones. */
+const piece = fc.constantFrom(
+  ..."/ // \\ . .. ... ..; ;a=b @ : ? # % & = + ~ a users %2e %2E %2f %5c %252e %25 %c0%ae %00 %0a %09 \n \t \0".split(
+    " ",
+  ),
+  " ",
+  "\u00a0",
+  "\uff0e",
+  "\uff0f",
+  "\u2025",
+  "http:",
+  "https://evil.example",
+  "evil.example",
+  "é",
+  "\ud800",
+);
+const paths = fc.oneof(
+  fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join("")),
+  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.webPath(),
+  fc.webUrl(),
+);
+
+test("whatever the path, a request stays below the base URL or is refused", () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...bases), paths, (base, path) => {
+      let joined: string;
+      try {
+        joined = joinPath(base, path);
+      } catch (error) {
+        return error instanceof RestError && error.code === "invalid_argument";
+      }
+      accepted++;
+      const url = new URL(joined);
+      expect(url.origin).toBe(base.origin);
+      expect(url.username + url.password + url.hash).toBe("");
+      expect(`${url.pathname}/`.startsWith(base.prefix)).toBe(true);
+      for (let decoded = url.pathname, round = 0; round < 6; round++) {
+        expect(decoded.split(/[/\\]/)).not.toContain("..");
+        decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        );
+      }
+      // And it is what the URL standard makes of the base and the path, one after the other.
+      const slash = path === "" || path.startsWith("?") || path.startsWith("/") ? "" : "/";
+      const standard = new URL(base.href + slash + path).href;
+      expect([standard, standard.replace(/\?$/, "")]).toContain(joined);
+    }),
+    { numRuns: 5000 },
+  );
+  expect(accepted).toBeGreaterThan(500);
+});
+
+test("parameters never change the path", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.jsonValue())), (params) => {
+      const [base] = bases;
+      if (!base) return;
+      const url = new URL(joinPath(base, "/users?fixed=1", params));
+      expect(url.pathname + url.hash).toBe("/users");
+      expect(url.searchParams.get("fixed")).toBe("1");
+      for (const [name, value] of Object.entries(params)) {
+        if (typeof value === "string" && name !== "fixed") {
+          expect(url.searchParams.getAll(name)).toContain(value.toWellFormed());
+        }
+      }
+    }),
+  );
+});
+
+const ipv4 = fc.tuple(...new Array(4).fill(fc.integer({ min: 0, max: 255 }))).map((bytes) => bytes.join("."));
+
+test("IPv6 addresses are read as the URL standard reads them, and nothing else is", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.ipV6(), fc.string({ unit: fc.constantFrom(..."0123456789abcdefF:.g%"), maxLength: 40 })),
+      (text) => {
+        const url = text.includes("%") ? null : URL.parse(`http://[${text}]/`);
+        const bytes = text.includes("%") ? null : parseAddress(text.includes(":") ? text : `${text}:`);
+        expect(bytes === null).toBe(url === null);
+        if (!bytes || !url) return;
+        const groups = Array.from({ length: 8 }, (_, index) =>
+          (((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0)).toString(16),
+        );
+        expect(URL.parse(`http://[${groups.join(":")}]/`)?.hostname).toBe(url.hostname);
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+test("blocks contain what Node's own block lists contain", () => {
+  const address = fc.oneof(ipv4, fc.ipV6());
+  fc.assert(
+    fc.property(address, address, fc.integer({ min: 0, max: 128 }), (network, other, bits) => {
+      const family = network.includes(":") ? "ipv6" : "ipv4";
+      const prefix = family === "ipv4" ? Math.min(bits, 32) : bits;
+      const list = new BlockList();
+      list.addSubnet(network, prefix, family);
+      const block = parseBlock(`${network}/${prefix}`, "x");
+      if (!block) throw new Error(`${network}/${prefix} is a block`);
+      for (const candidate of [network, other]) {
+        const candidateFamily = candidate.includes(":") ? "ipv6" : "ipv4";
+        if (candidateFamily !== family) continue;
+        expect(inBlocks([block], candidate)).toBe(list.check(candidate, family));
+      }
+    }),
+  );
+});
+
+test("an IPv4 address is judged the same inside the IPv6 addresses that carry it to its network", () => {
+  fc.assert(
+    fc.property(ipv4, (address) => {
+      expect(specialAddress(`64:ff9b::${address}`) === null).toBe(specialAddress(address) === null);
+      expect(specialAddress(`::ffff:${address}`)).not.toBe(null);
+      expect(specialAddress(`::${address}`)).not.toBe(null);
+    }),
+  );
+});
+
+test("Retry-After is read in each of its formats", () => {
+  const now = Date.UTC(1994, 10, 6, 8, 49, 7);
+  for (const date of [
+    "Sun, 06 Nov 1994 08:49:37 GMT",
+    "Sunday, 06-Nov-94 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 1994",
+  ]) {
+    expect(parseRetryAfter(date, now)).toBe(30);
+    expect(parseRetryAfter(date, now + 60_000)).toBe(0);
+  }
+  for (const junk of ["", " 5", "1.5", "-3", "5s", "tomorrow", "99999999999", "2026-01-01T00:00:00Z"]) {
+    expect(parseRetryAfter(junk, now)).toBe(null);
+  }
+});
+
+test("the wait before a retry grows, keeps to its bounds, and never precedes Retry-After", () => {
+  const statuses = fc.constantFrom(408, 425, 429, 500, 502, 503, 504);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      statuses,
+      fc.option(fc.integer({ min: 0, max: 40 })),
+      (attempt, status, after) => {
+        const policy = { attempts: 20, delayMs: 100, maxDelayMs: 30_000 };
+        const error = new RestError("http", "", { status, method: "GET", retryAfter: after });
+        const delayMs = retryDelayMs(policy, error, attempt);
+        if (after !== null && after > 30) return delayMs === null;
+        expect(delayMs).toBeGreaterThanOrEqual((after ?? 0) * 1000);
+        expect(delayMs).toBeLessThanOrEqual(
+          Math.max((after ?? 0) * 1000, Math.min(30_000, 100 * 2 ** (attempt - 1))),
+        );
+        return retryDelayMs({ ...policy, attempts: attempt - 1 }, error, attempt) === null;
+      },
+    ),
+  );
+});
