@@ -3,9 +3,10 @@ import { onInterruptDo } from "./process-events.ts";
 /** Reads a line from the terminal without showing what is typed. Ctrl-C ends the program with 130. */
 export function promptHidden(label: string): Promise<string> {
   const { stdin, stderr } = process;
-  stderr.write(`${label}: `);
-  // In raw mode the terminal neither shows what is typed nor turns Ctrl-C into a signal.
+  // In raw mode the terminal neither shows what is typed nor turns Ctrl-C into a signal. It must be on before anybody
+  // is asked: who types at once would be shown.
   stdin.setRawMode(true);
+  stderr.write(`${label}: `);
   stdin.setEncoding("utf8");
   const read = (): Promise<string> =>
     new Promise((resolve) => {

@@ -11,11 +11,14 @@ export interface Progress {
 
 /** How often the bar is drawn at most, in ms. */
 const drawEveryMs = 50;
-const width = 30;
+const widest = 30;
+/** What stands around the bar, in columns. */
+const around = 40;
 
 /** Starts a bar for a known number of bytes. */
 export function progress(label: string, totalBytes: number): Progress {
   if (process.stderr.isTTY !== true) return { update() {}, end() {} };
+  const width = Math.max(0, Math.min(widest, process.stderr.columns - around));
   let drawnAt = 0;
   return {
     update(done) {

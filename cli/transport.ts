@@ -7,7 +7,7 @@ import { duration } from "./text.ts";
 /** The longest answer that is read, in bytes: far above every limit of the service. */
 const maxAnswerBytes = 256 * 1024 * 1024;
 /** How long an ordinary call may take, in ms. Streams may take for ever. */
-const callTimeoutMs = 120_000;
+const callTimeoutMs = 300_000;
 
 /**
  * The Connect protocol over `fetch`. connect-node's transport does the same over `node:http` and costs more to start:

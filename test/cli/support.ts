@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/commands.ts";
+import type { Outcome, Scene } from "./pty.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "node_modules/.bin");
@@ -168,6 +170,24 @@ export function svc(runtime: Runtime, args: readonly string[], options: Options 
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
   });
+}
+
+/** Runs `svc` on a terminal, where somebody types. */
+export async function svcOnTerminal(
+  runtime: Runtime,
+  args: readonly string[],
+  options: Options & { columns?: number; script?: Scene["script"] },
+): Promise<Outcome> {
+  const scene: Scene = {
+    command: [...starts[runtime], launcher, ...args],
+    cwd: options.cwd ?? tmpdir(),
+    env: { ...bareEnvironment(), TERM: "xterm-256color", ...options.env },
+    columns: options.columns ?? 100,
+    script: options.script ?? [],
+  };
+  const pty = fileURLToPath(new URL("pty.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(join(bin, "bun"), [pty, JSON.stringify(scene)]);
+  return JSON.parse(stdout);
 }
 
 /** A folder of the test's own, removed when the test has passed. Within a test only. */
