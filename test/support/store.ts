@@ -1,0 +1,108 @@
+/** Stores in temporary folders, and what is put into them without a server. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { ScheduleDefinition, TargetDefinition } from "../../project/definition.ts";
+import { orderedId } from "../../server/ids.ts";
+import { nextDue } from "../../server/schedules/next-due.ts";
+import { activate } from "../../server/store/activation.ts";
+import { type DeploymentRow, insertDeployment } from "../../server/store/deployments.ts";
+import { all, type Engine, type Row, type SqlValue } from "../../server/store/engine.ts";
+import { openSqlite } from "../../server/store/sqlite.ts";
+
+/** A folder for one test, removed after it unless it failed. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
+  onTestFinished(({ task }) => {
+    if (task.result?.state !== "fail") rmSync(folder, { recursive: true, force: true });
+    else console.error(`The store is in ${folder}`);
+  });
+  return folder;
+}
+
+/** A handle on the store of a folder, closed after the test. */
+export function openStore(folder: string = temporaryFolder()): Engine {
+  const engine = openSqlite(folder);
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+/** The rows of one statement that only reads. */
+export function rows<R extends object = Row>(
+  engine: Engine,
+  sql: string,
+  ...params: SqlValue[]
+): Promise<R[]> {
+  return engine.read(() => all<R>(sql, ...params));
+}
+
+export const orgId: string = `org_${"t".repeat(26)}`;
+
+/** Schedules by the name of their agent; what is not given is as the project file would have it. */
+export type Schedules = Readonly<Record<string, Partial<ScheduleDefinition> & { cron: string }>>;
+
+/** Registers a deployment with these schedules and activates it as of a time. @returns its id */
+export async function activateSchedules(
+  engine: Engine,
+  schedules: Schedules,
+  nowMs: number,
+): Promise<string> {
+  const deployment = newDeployment(nowMs);
+  const definitions = Object.entries(schedules).map(
+    ([name, given]): ScheduleDefinition => ({
+      kind: "agent",
+      name,
+      timezone: "UTC",
+      enabled: true,
+      input: {},
+      overlap: "skip",
+      catchUpSeconds: 0,
+      ...given,
+    }),
+  );
+  await engine.write(function* () {
+    yield* insertDeployment(deployment);
+    yield* activate({
+      deployment,
+      targets: definitions.map(({ name }) => newTarget(name)),
+      schedules: definitions.map((definition) => ({ definition, nextDueAt: nextDue(definition, nowMs) })),
+      actor: null,
+      nowMs,
+    });
+  });
+  return deployment.deployment_id;
+}
+
+export function newDeployment(nowMs: number): DeploymentRow {
+  return {
+    org_id: orgId,
+    deployment_id: orderedId("dep", nowMs),
+    project: "test",
+    version: "1",
+    environment: "production",
+    status: "pending",
+    digest: "0".repeat(64),
+    size_bytes: 1,
+    file_count: 1,
+    definition: "{}",
+    files: "[]",
+    created_by: "key_test",
+    created_by_name: "test",
+    created_at: nowMs,
+    activated_at: null,
+    error: "",
+  };
+}
+
+export function newTarget(name: string): TargetDefinition {
+  return {
+    kind: "agent",
+    name,
+    displayName: name,
+    module: `agents/${name}.ts`,
+    timeoutSeconds: 300,
+    retry: null,
+    webhooks: [],
+  };
+}
