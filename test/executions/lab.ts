@@ -134,11 +134,17 @@ export class Lab {
     const [socket] = await connected;
     const ended = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
     const [pid] = (await once(socket, "data")) as [Buffer];
-    const began = once(socket, "data");
+    let said = "";
+    const began = Promise.withResolvers<void>();
+    const spoke = Promise.withResolvers<void>();
+    socket.on("data", (chunk) => {
+      said += chunk;
+      if (said.includes("begin")) began.resolve();
+      if (said.includes("spinning")) spoke.resolve();
+    });
     socket.write("go on");
-    await began;
-    const spoke = new Promise((resolve) => socket.once("data", resolve));
-    return { outcome, ended, spoke, pid: Number(pid.toString()) };
+    await began.promise;
+    return { outcome, ended, spoke: spoke.promise, pid: Number(pid.toString()) };
   }
 
   async close(): Promise<void> {

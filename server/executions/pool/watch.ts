@@ -15,6 +15,9 @@ const busyEveryMs = 100;
 const busyEveryWithoutProcfsMs = 1000;
 const idleEveryMs = 1000;
 
+/** So many looks at an idle child come as often as at a busy one: jobs may come and go faster than looks. */
+const looksAfterJobs = 10;
+
 /** What a runtime takes beside the heap of users' code while it works. */
 const runtimeSlackBytes = 64 * 2 ** 20;
 
@@ -27,7 +30,10 @@ const judgedShare = 0.95;
 /** A child that has not answered for so long gets no further jobs until it does. */
 const sluggishMs = 100;
 
-/** States: *idle* and *busy*, looked at more often; each with a ping *open* or not. */
+/**
+ * States: *idle* and *busy*, which is looked at more often, as is one that was busy a moment ago; each with a ping *open*
+ * or not.
+ */
 export class ChildWatch {
   readonly #pid: number;
   readonly #memoryBytes: number;
@@ -35,6 +41,8 @@ export class ChildWatch {
   readonly #events: WatchEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
   #busy = false;
+  #everyMs = 0;
+  #idleLooks = 0;
   #heardSinceBusy = false;
   #pingedAtMs: number | null = null;
   #baselineBytes: number | null = null;
@@ -47,7 +55,7 @@ export class ChildWatch {
     this.#blockedMs = blockedMs;
     this.#events = events;
     void this.#lookAtMemory();
-    this.#setTimer();
+    this.#lookEvery(idleEveryMs);
   }
 
   /** It takes so much memory that it should be replaced. */
@@ -63,10 +71,11 @@ export class ChildWatch {
   set busy(busy: boolean) {
     if (busy === this.#busy) return;
     this.#busy = busy;
-    this.#setTimer();
-    this.#heardSinceBusy = false;
+    if (!busy) return;
+    this.#lookEvery(process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs);
     // Ahead of the first job, so that an answer tells that the loop still went round when it came.
-    if (busy) this.#ping();
+    this.#heardSinceBusy = false;
+    this.#ping();
   }
 
   /** Whether it has answered since jobs came. If not, what blocks it was there before them. */
@@ -88,16 +97,17 @@ export class ChildWatch {
     clearInterval(this.#timer);
   }
 
-  #setTimer(): void {
+  #lookEvery(everyMs: number): void {
+    this.#idleLooks = 0;
+    if (everyMs === this.#everyMs || this.#stopped) return;
+    this.#everyMs = everyMs;
     clearInterval(this.#timer);
-    if (this.#stopped) return;
-    const busyMs = process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs;
-    const everyMs = this.#busy ? busyMs : idleEveryMs;
     this.#timer = setInterval(() => this.#look(), Math.min(everyMs, this.#blockedMs / 2));
   }
 
   #look(): void {
     void this.#lookAtMemory();
+    if (!this.#busy && ++this.#idleLooks === looksAfterJobs) this.#lookEvery(idleEveryMs);
     if (this.#pingedAtMs === null) this.#ping();
     else if (performance.now() - this.#pingedAtMs > this.#blockedMs * judgedShare) {
       // This process may have stood still itself: what the child has answered meanwhile is read first.

@@ -60,6 +60,8 @@ export const isolation: Scenario[] = [
       expect(refused(found, runtime, [])).toEqual({});
       if (runtime !== "bun") expect(secret).toBe("TOP SECRET");
     },
+    // Deno makes a snapshot of the heap before it asks whether it may write one.
+    { memoryBytes: 512 * 2 ** 20 },
   ),
 
   scenario(

@@ -145,6 +145,7 @@ export const logs: Scenario[] = [
     },
     (found, expect) =>
       expect(found).toEqual({ outcome: "failed", lines: [{ level: "info", message: "about to spin" }] }),
+    { killGraceMs: 300 },
   ),
 
   scenario(

@@ -252,4 +252,29 @@ export const outcomes: Scenario[] = [
       expect(new Set([before, ...alone].map((outcome) => JSON.stringify(outcome))).size).toBe(3);
     },
   ),
+
+  scenario(
+    "a process that holds much memory is replaced before it fails",
+    async (lab) => {
+      const first = await lab.run("outcome", { end: "keep" });
+      let later = first;
+      // Its memory is looked at now and then; work goes on meanwhile.
+      while (later.type === "succeeded" && JSON.stringify(later) === JSON.stringify(first)) {
+        later = await lab.run("outcome", { end: "pid" });
+      }
+      return { first, later };
+    },
+    ({ first, later }, expect) => expect([first.type, later.type]).toEqual(["succeeded", "succeeded"]),
+  ),
+
+  scenario(
+    "a deployment that always crashes may not keep the machine busy with starts",
+    async (lab) => {
+      const startedAtMs = performance.now();
+      for (let i = 0; i < 12; i++) await lab.run("outcome", { end: "abort" }, { alone: true });
+      return performance.now() - startedAtMs;
+    },
+    // Eight at once, then two a second.
+    (tookMs, expect) => expect(tookMs).toBeGreaterThan(1400),
+  ),
 ];

@@ -37,6 +37,7 @@ export const time: Scenario[] = [
       expect(culprit).toMatchObject(timeout);
       expect(beside).toMatchObject({ type: "lost", suspect: false });
     },
+    { killGraceMs: 300 },
   ),
 
   scenario(
@@ -53,6 +54,7 @@ export const time: Scenario[] = [
       expect(later).not.toMatchObject({ output: String(pid) });
       expect(outcome).toEqual({ type: "cancelled" });
     },
+    { killGraceMs: 300 },
   ),
 
   scenario(
@@ -92,13 +94,14 @@ export const time: Scenario[] = [
       expect(known).toBe(true);
       expect([outcome, holder]).toEqual([{ type: "cancelled" }, { type: "cancelled" }]);
     },
-    { executionsPerChild: 1, childrenPerDeployment: 1 },
+    { executionsPerChild: 1, childrenPerDeployment: 1, killGraceMs: 300 },
   ),
 
   scenario(
     "an endless loop alone lives until its timeout",
-    (lab) => lab.run("outcome", { end: "spin" }, { alone: true, timeoutMs: 3000 }),
+    (lab) => lab.run("outcome", { end: "spin" }, { alone: true, timeoutMs: 2500 }),
     (outcome, expect) => expect(outcome).toMatchObject(timeout),
+    { killGraceMs: 300 },
   ),
 
   scenario(
