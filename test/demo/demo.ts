@@ -68,13 +68,13 @@ function startServer(): Promise<{ url: string; key: string }> {
   });
   server = child;
   return new Promise((done, fail) => {
-    let url = "";
+    let key = "";
     child.once("exit", (code) => fail(new Error(`the server ended with exit code ${code}`)));
     createInterface({ input: child.stdout }).on("line", (line) => {
       console.log(line.replace(/(export SVC_API_KEY=.{12}).*/, "$1…"));
-      url = /^Listening on (\S+)/.exec(line)?.[1] ?? url;
-      const key = /export SVC_API_KEY=(\S+)/.exec(line)?.[1];
-      if (key !== undefined) done({ url, key });
+      key = /export SVC_API_KEY=(\S+)/.exec(line)?.[1] ?? key;
+      const url = /^Listening on (\S+)/.exec(line)?.[1];
+      if (url !== undefined) done({ url, key });
     });
   });
 }
