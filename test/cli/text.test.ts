@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { expiry, integer, since } from "../../cli/arguments.ts";
+import { nothing, planChanges, type Side } from "../../cli/plan/plan.ts";
+import { bytes, clean, cleanLine, distance, duration, lineJson, prettyJson } from "../../cli/text.ts";
+
+/** A generator of numbers from 0 to 1, the same at every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+describe("texts from elsewhere on a terminal", () => {
+  test.each([
+    ["plain\ttext\nof lines", "plain\ttext\nof lines"],
+    ["\u001b[31mred\u001b[0m", "red"],
+    ["\u001b[2J\u001b[1;1Hgone", "gone"],
+    ["\u001b]0;title\u0007after", "after"],
+    ["\u001b]8;;http://evil\u001b\\link", "link"],
+    ["\u009b31mC1", "C1"],
+    ["a\rb\u0007c\u0000", "a\ufffdb\ufffdc\ufffd"],
+    ["user\u202egpj.exe", "user\ufffdgpj.exe"],
+    ["unended \u001b[31", "unended "],
+    ["日本 ü 🎉", "日本 ü 🎉"],
+  ])("%j becomes %j", (text, expected) => {
+    expect(clean(text)).toBe(expected);
+  });
+
+  test("whatever they hold, no control character is left but tab and line feed", () => {
+    const random = seeded(7);
+    const pieces = [
+      "\u001b",
+      "[",
+      "]",
+      ";",
+      "m",
+      "\u0007",
+      "\\",
+      "\u009b",
+      "\u009d",
+      "\u202e",
+      "\r",
+      "\n",
+      "\t",
+      "x",
+      "0",
+    ];
+    for (let round = 0; round < 5_000; round += 1) {
+      const length = Math.floor(random() * 12);
+      const text = Array.from({ length }, () => pieces[Math.floor(random() * pieces.length)]).join("");
+      expect(clean(text)).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/v);
+      expect(cleanLine(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+      // As JSON nothing may be lost: what a terminal could obey is written as escapes.
+      for (const json of [prettyJson({ text }), lineJson({ text })]) {
+        expect(JSON.parse(json)).toEqual({ text });
+        expect(json).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\n]]/v);
+      }
+    }
+  });
+});
+
+describe("amounts and times", () => {
+  test.each<[number, string]>([
+    [0, "0 B"],
+    [1023, "1023 B"],
+    [1024, "1.0 KiB"],
+    [1_500_000, "1.4 MiB"],
+    [5 * 1024 ** 4, "5120.0 GiB"],
+  ])("%d bytes are %s", (size, text) => {
+    expect(bytes(size)).toBe(text);
+  });
+
+  test.each<[number, string]>([
+    [0.4, "0 ms"],
+    [999, "999 ms"],
+    [1000, "1.0 s"],
+    [59_949, "59.9 s"],
+    [59_950, "1 min"],
+    [125_000, "2 min 5 s"],
+    [3_600_000, "1 h"],
+    [100 * 3_600_000, "4 days"],
+  ])("%d ms are %s", (ms, text) => {
+    expect(duration(ms)).toBe(text);
+  });
+
+  test.each<[number, string]>([
+    [0, "0 s ago"],
+    [-59, "59 s ago"],
+    [61, "in 1 min"],
+    [-7200, "2 h ago"],
+    [200_000, "in 2 days"],
+  ])("%d s from now is %s", (seconds, text) => {
+    const now = new Date("2026-03-01T12:00:00Z");
+    expect(distance(new Date(now.getTime() + seconds * 1000), now)).toBe(text);
+  });
+
+  const now = new Date("2026-03-01T12:00:00Z");
+  test.each([
+    ["90s", "2026-03-01T11:58:30.000Z"],
+    ["2h", "2026-03-01T10:00:00.000Z"],
+    ["1w", "2026-02-22T12:00:00.000Z"],
+    ["2026-02-01", "2026-02-01T00:00:00.000Z"],
+    ["2026-02-01T10:00:00+02:00", "2026-02-01T08:00:00.000Z"],
+  ])("--since %s is %s", (text, expected) => {
+    expect(since(text, now).toISOString()).toBe(expected);
+  });
+
+  test.each([
+    "",
+    "1",
+    "h",
+    "-1h",
+    "1y",
+    "1.5h",
+    "9999999d",
+    "2026-13-01",
+    "2026-02-30T99:00:00Z",
+    "March 1",
+    "0x10s",
+  ])("--since %j is refused", (text) => {
+    expect(() => since(text, now)).toThrow("--since must be");
+  });
+
+  test("--expires must be to come", () => {
+    expect(expiry("30d", now).toISOString()).toBe("2026-03-31T12:00:00.000Z");
+    expect(() => expiry("2026-03-01T12:00:00Z", now)).toThrow("--expires must be");
+    expect(() => expiry("0s", now)).toThrow("--expires must be");
+  });
+
+  test.each(["", "-1", "1e3", "0x1", " 5", "5 ", "1001", "99999999999999999999", "٣"])(
+    "%j is no number from 1 to 1000",
+    (text) => {
+      expect(() => integer(text, "--limit", 1, 1000)).toThrow("--limit must be a whole number");
+    },
+  );
+});
+
+describe("a plan", () => {
+  const side = (traits: Record<string, Record<string, string>>, files: Record<string, string>): Side => ({
+    ...nothing,
+    agents: new Map(Object.entries(traits)),
+    files: new Map(Object.entries(files).map(([path, digest]) => [path, { digest }])),
+  });
+
+  test("of the same on both sides is empty", () => {
+    const same = side({ a: { timeout: "1 s" } }, { "agents/a.ts": "1" });
+    expect(planChanges(same, same)).toEqual({
+      agents: [],
+      workflows: [],
+      webhooks: [],
+      schedules: [],
+      files: [],
+    });
+  });
+
+  test.each([
+    ["agents/a.ts", true],
+    ["agents/a.mjs", true],
+    ["agents/a/index.ts", true],
+    ["agents/a/deep/x.json", true],
+    ["agents/ab.ts", false],
+    ["agents/a.txt", false],
+    ["workflows/a.ts", false],
+    ["agents/lib/a.ts", false],
+  ])("a change of %s is a change of agent a: %s", (path, isCode) => {
+    const { agents, files } = planChanges(side({ a: {} }, { [path]: "1" }), side({ a: {} }, { [path]: "2" }));
+    expect(agents).toEqual(isCode ? [{ change: "changed", key: "a", details: ["code"] }] : []);
+    expect(files).toEqual([{ change: "changed", key: path, details: [] }]);
+  });
+
+  test("adding and removing are told as such, the removed last", () => {
+    const before = side({ gone: {}, kept: { retries: "0" } }, { "agents/gone.ts": "1" });
+    const after = side({ come: {}, kept: { retries: "3" } }, { "agents/come.ts": "1" });
+    expect(planChanges(before, after)).toMatchObject({
+      agents: [
+        { change: "added", key: "come" },
+        { change: "changed", key: "kept", details: ["retries: 0 → 3"] },
+        { change: "removed", key: "gone" },
+      ],
+      files: [
+        { change: "added", key: "agents/come.ts" },
+        { change: "removed", key: "agents/gone.ts" },
+      ],
+    });
+  });
+});
