@@ -3,13 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RestError, type RestErrorCode, RestPlugin, type RestPluginOptions } from "../../plugin/index.ts";
+import type { Runtime } from "../support/runtimes.ts";
 import type { LoggedRequest } from "./server.ts";
-
-export type RuntimeName = "node" | "bun" | "deno";
 
 /** Passed to the process that runs the suite. */
 export interface SuiteInput {
-  runtime: RuntimeName;
+  runtime: Runtime;
   mainPort: number;
   otherPort: number;
   securePort: number;

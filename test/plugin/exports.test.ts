@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import * as exported from "../../plugin/index.ts";
+import { root } from "../support/runtimes.ts";
 
-const plugin: string = join(import.meta.dirname, "..", "..", "plugin");
+const plugin: string = join(root, "plugin");
 
 test("the plugin exports this and no more", () => {
   expect(Object.keys(exported)).toMatchInlineSnapshot(`

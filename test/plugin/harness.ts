@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RuntimeName, runCase, type SuiteInput } from "./context.ts";
+import type { Runtime } from "../support/runtimes.ts";
+import { runCase, type SuiteInput } from "./context.ts";
 import { commandFor, run } from "./runtimes.ts";
 import { startServers, type TestServers } from "./server.ts";
 import { cases } from "./suite/index.ts";
@@ -24,7 +25,7 @@ export function testHere(): void {
 }
 
 /** The suite in a process of another runtime; each case is a test here. */
-export function testElsewhere(runtime: RuntimeName): void {
+export function testElsewhere(runtime: Runtime): void {
   const results = new Map<string, string | null>();
   let output = "";
   beforeAll(async () => {
@@ -56,7 +57,7 @@ export function testElsewhere(runtime: RuntimeName): void {
 }
 
 function inputFor(
-  runtime: RuntimeName,
+  runtime: Runtime,
   { mainPort, otherPort, securePort, controlUrl }: TestServers,
 ): SuiteInput {
   return { runtime, mainPort, otherPort, securePort, controlUrl };

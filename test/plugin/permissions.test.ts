@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { root } from "../support/runtimes.ts";
 import { commandFor, run } from "./runtimes.ts";
 import { startServers, type TestServers } from "./server.ts";
 
-const root: string = join(import.meta.dirname, "..", "..");
 const plugin: string = join(root, "plugin");
 const ofetch: string[] = ["ofetch", "destr", "ufo", "node-fetch-native"].map((name) =>
   join(root, "node_modules", name),

@@ -1,9 +1,5 @@
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import type { RuntimeName } from "./context.ts";
-
-const bin = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "..", ".bin");
+import { bareEnvironment, bin, type Runtime } from "../support/runtimes.ts";
 
 export interface Finished {
   code: number | null;
@@ -11,10 +7,9 @@ export interface Finished {
   stderr: string;
 }
 
-/** The command that runs a script on a runtime, as the project pins it. */
-export function commandFor(runtime: RuntimeName, denoFlags: string[] = ["-A"]): string[] {
-  const program = join(bin, runtime);
-  return runtime === "deno" ? [program, "run", "--no-prompt", ...denoFlags] : [program];
+/** How a runtime starts a script, Deno with these flags. */
+export function commandFor(runtime: Runtime, denoFlags: string[] = ["-A"]): string[] {
+  return runtime === "deno" ? [bin("deno"), "run", "--no-prompt", ...denoFlags] : [bin(runtime)];
 }
 
 /** Runs a command to its end. */
@@ -24,7 +19,7 @@ export async function run(
 ): Promise<Finished> {
   const child = spawn(program, args, {
     cwd: options.cwd,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1", ...options.env },
+    env: { ...bareEnvironment(), NO_COLOR: "1", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

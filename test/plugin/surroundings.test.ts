@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { root, runtimes } from "../support/runtimes.ts";
 import { commandFor, run } from "./runtimes.ts";
 import { startServers, type TestServers } from "./server.ts";
 
-const plugin: string = join(import.meta.dirname, "..", "..", "plugin");
-const runtimes = ["node", "bun", "deno"] as const;
+const plugin: string = join(root, "plugin");
 
 let servers: TestServers;
 let site: string;
