@@ -1,7 +1,10 @@
+import { parseBody } from "./body.ts";
 import { checkSavePath, saveBody } from "./download.ts";
 import { type Call, createEngine, type Engine } from "./engine.ts";
-import { type RequestOptions, type RestPluginOptions, resolveOptions, type Settings } from "./options.ts";
-import { type Exchange, parseBody } from "./response.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Method } from "./method.ts";
+import type { RequestOptions, RestPluginOptions } from "./options.ts";
+import { resolveOptions, type Settings } from "./settings.ts";
 import { type AgentTool, createTools } from "./tools.ts";
 import type { TransferOptions } from "./transfer.ts";
 import { openUpload, type UploadOptions } from "./upload.ts";
@@ -120,7 +123,7 @@ export class RestPlugin implements AsyncDisposable {
     await this.close();
   }
 
-  #request<T>(method: Call["method"], path: string, body: unknown, options: RequestOptions): Promise<T> {
+  #request<T>(method: Method, path: string, body: unknown, options: RequestOptions): Promise<T> {
     return this.#parsed({ method, path, options, body, guarded: this.#settings.guardCode }) as Promise<T>;
   }
 

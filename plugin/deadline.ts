@@ -1,5 +1,5 @@
 import { RestError, type RestErrorCode } from "./error.ts";
-import type { Exchange } from "./response.ts";
+import type { Exchange } from "./exchange.ts";
 
 /**
  * The time that one call has. States: `running`, until `end()` makes it `over`, or one of timeout, the caller's signal

@@ -1,7 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { builtin } from "./builtin.ts";
 import { invalidArgument, messageOf, quote, RestError } from "./error.ts";
-import { detailsOf, type Exchange, pieces, plainLength } from "./response.ts";
+import { detailsOf, type Exchange } from "./exchange.ts";
+import { pieces, plainLength } from "./read.ts";
 import { report, type TransferOptions } from "./transfer.ts";
 
 /**

@@ -5,7 +5,7 @@
 import { inBlocks, isMetadataAddress, parseAddress, specialAddress } from "./address.ts";
 import { builtin } from "./builtin.ts";
 import { RestError } from "./error.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import type { Transport } from "./transport.ts";
 
 export interface EgressGuard {

@@ -3,17 +3,20 @@ import { hasSockets } from "./builtin.ts";
 import { Deadline } from "./deadline.ts";
 import { createEgressGuard, guardFetch } from "./egress.ts";
 import { invalidArgument, messageOf, RestError } from "./error.ts";
+import type { Exchange } from "./exchange.ts";
+import { httpError } from "./http-error.ts";
+import type { Method } from "./method.ts";
 import { createSender, type Sender } from "./ofetch.ts";
-import { type RequestOptions, type Settings, timeoutMs, toHeaders } from "./options.ts";
+import type { RequestOptions } from "./options.ts";
 import { joinPath } from "./path.ts";
 import { followRedirects, isRedirect } from "./redirect.ts";
-import { type Exchange, httpError } from "./response.ts";
 import { retryDelayMs } from "./retry.ts";
+import { type Settings, timeoutMs, toHeaders } from "./settings.ts";
 import { createSocketTransport } from "./socket.ts";
 import { fetchTransport, StreamBody, type Transport, type TransportRequest } from "./transport.ts";
 
 export interface Call {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method: Method;
   path: string;
   options: RequestOptions;
   /** Headers of the kind of call, over those of the plugin and under those of the caller. */

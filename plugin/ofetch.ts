@@ -1,7 +1,7 @@
 import type { $Fetch, FetchOptions } from "ofetch";
 import { invalidArgument, messageOf, RestError } from "./error.ts";
-import type { Settings } from "./options.ts";
 import { followRedirects } from "./redirect.ts";
+import type { Settings } from "./settings.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 
 /** Sends one request through ofetch. */

@@ -1,5 +1,5 @@
 import { RestError } from "./error.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import type { Transport, TransportRequest } from "./transport.ts";
 
 const maxRedirects = 5;

@@ -1,5 +1,5 @@
 import { invalidArgument, quote, type RestError } from "./error.ts";
-import { isUnsafe } from "./transport.ts";
+import { isUnsafe } from "./method.ts";
 
 export interface RetryOptions {
   /** Tries after the first, 0 to 20. */

@@ -32,11 +32,9 @@ function decoded(incoming: IncomingMessage, headers: Headers): Readable {
   const decoder =
     encoding === "gzip" || encoding === "x-gzip"
       ? zlib.createGunzip()
-      : encoding === "deflate"
-        ? zlib.createInflate()
-        : encoding === "br"
-          ? zlib.createBrotliDecompress()
-          : null;
+      : encoding === "br"
+        ? zlib.createBrotliDecompress()
+        : null;
   if (!decoder)
     throw new Error(`the server answered with the content encoding ${encoding}, which was not asked for`);
   headers.delete("content-encoding");

@@ -4,8 +4,9 @@ import type { LookupFunction } from "node:net";
 import { builtin } from "./builtin.ts";
 import type { EgressGuard } from "./egress.ts";
 import { invalidArgument } from "./error.ts";
+import { isUnsafe } from "./method.ts";
 import { toResponse } from "./socket-response.ts";
-import { isUnsafe, StreamBody, type Transport, type TransportRequest } from "./transport.ts";
+import { StreamBody, type Transport, type TransportRequest } from "./transport.ts";
 
 /** A transport over `node:http` and `node:https`, and what closes its idle connections. */
 export interface SocketTransport {
@@ -109,7 +110,7 @@ function exchange(url: URL, request: TransportRequest, connection: RequestOption
   const stream = body instanceof StreamBody ? body : null;
   const length = bytes?.length ?? stream?.sizeBytes ?? null;
   headers["user-agent"] ??= "svc-plugin";
-  headers["accept-encoding"] ??= "gzip, deflate, br";
+  headers["accept-encoding"] ??= "gzip, br";
   if (length !== null) headers["content-length"] = String(length);
   const outgoing = moduleFor(url).request(url, { ...connection, method: request.method, headers });
   return new Promise<Response>((resolve, reject) => {

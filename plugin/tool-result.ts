@@ -1,5 +1,5 @@
 import { isRestError, RestError } from "./error.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 
 type Limits = Pick<Settings, "secretForms" | "toolResultMaxChars">;
 

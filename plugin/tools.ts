@@ -1,6 +1,6 @@
 import type { Call } from "./engine.ts";
 import { invalidArgument, quote } from "./error.ts";
-import type { Settings } from "./options.ts";
+import type { Settings } from "./settings.ts";
 import { present, withoutSecrets } from "./tool-result.ts";
 
 /** JSON Schema (2020-12) of a tool's arguments. */
@@ -65,7 +65,11 @@ export function createTools(settings: Settings, send: ToolSender): readonly Agen
     },
     async execute(args, options = {}) {
       const { endpoint, object } = checkArguments(name, second, args);
-      const call: Omit<Call, "guarded"> = { method, path: endpoint, options: { ...options } };
+      const call: Omit<Call, "guarded"> = {
+        method,
+        path: endpoint,
+        options: options.signal ? { signal: options.signal } : {},
+      };
       if (object && second === "params") call.options.params = object;
       if (object && second === "data") call.body = object;
       try {

@@ -4,6 +4,7 @@
  * cannot do: connect to an address that was checked, and send a file of known length in bounded memory (measured on
  * 1 GiB: Node's `fetch` grows by 1 GiB, Deno's sends no length).
  */
+import { isUnsafe } from "./method.ts";
 import type { FetchExtras } from "./options.ts";
 
 /** A body that is read piece by piece, anew for each redirect. A class, because ofetch makes JSON of plain objects. */
@@ -34,11 +35,6 @@ export const fetchTransport: Transport = (url, request) => {
   const init = request as RequestInit;
   return globalThis.fetch(url, repeatsPosts && isUnsafe(request.method) ? unrepeatable(init) : init);
 };
-
-/** Whether repeating a request may do more than sending it once (RFC 9110, 9.2.2), of the methods that are sent. */
-export function isUnsafe(method: string): boolean {
-  return method === "POST" || method === "PATCH";
-}
 
 /** Deno (2.9) sends a request again when a kept connection breaks, whatever its method, unless its body is a Blob. */
 const repeatsPosts: boolean = "Deno" in globalThis;
