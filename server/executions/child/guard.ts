@@ -3,7 +3,7 @@
  * only gives the better error; on Node it closes what `--permission` leaves open; on Bun it stops accidents, not intent.
  */
 import module, { syncBuiltinESMExports } from "node:module";
-import os from "node:os";
+import os, { constants } from "node:os";
 import workers from "node:worker_threads";
 import { threadsBreakGuard } from "../../runtime.ts";
 import { current } from "./current.ts";
@@ -11,8 +11,7 @@ import { ExitError } from "./errors.ts";
 
 /** Returns what really ends the process. */
 export function guardProcess(): () => void {
-  const kill = process.kill.bind(process);
-  const { pid } = process;
+  const endProcess = killer();
 
   const exit = (code?: unknown): never => {
     const error = new ExitError(code ?? process.exitCode);
@@ -40,7 +39,18 @@ export function guardProcess(): () => void {
     replace(module, ["register"], refuseThread);
   }
   syncBuiltinESMExports();
-  return () => kill(pid, "SIGKILL");
+  return endProcess;
+}
+
+/** Ends this process by what is about to be taken away. */
+function killer(): () => void {
+  const { pid, kill } = process;
+  // Node's `kill` looks this up when it is called.
+  const { _kill: part } = process as unknown as { _kill?: (pid: number, signal: number) => void };
+  return () => {
+    if (part !== undefined) part.call(process, pid, constants.signals.SIGKILL);
+    else kill.call(process, pid, "SIGKILL");
+  };
 }
 
 function refusal(message: string): () => never {
