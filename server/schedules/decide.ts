@@ -10,6 +10,7 @@ import {
   getActiveRun,
   getScheduleById,
   insertTick,
+  listDueOfProject,
   listDueSchedules,
   listWaitingTicks,
   type ScheduleRow,
@@ -31,10 +32,28 @@ export interface Decided {
   logged: Set<string>;
 }
 
+export function noneDecided(): Decided {
+  return { schedules: 0, deployments: new Set(), logged: new Set() };
+}
+
 /** Decides every tick of the schedules that are due, up to a batch of them. */
 export function* decideDue(nowMs: number, awakeSinceMs: number): Program<Decided> {
-  const rows = yield* listDueSchedules(nowMs, batchSize);
-  const decided: Decided = { schedules: rows.length, deployments: new Set(), logged: new Set() };
+  return yield* decideAll(yield* listDueSchedules(nowMs, batchSize), nowMs, awakeSinceMs);
+}
+
+/**
+ * Decides what is due of one project, in the program that changes its schedules: a tick that no pass has seen yet would
+ * otherwise be gone without a word.
+ */
+export function* decideDueOf(
+  scope: { org_id: string; environment: string; project: string },
+  nowMs: number,
+): Program<Decided> {
+  return yield* decideAll(yield* listDueOfProject(scope, nowMs), nowMs, nowMs);
+}
+
+function* decideAll(rows: readonly ScheduleRow[], nowMs: number, awakeSinceMs: number): Program<Decided> {
+  const decided: Decided = { ...noneDecided(), schedules: rows.length };
   for (const row of rows) {
     const definition = parseStored<ScheduleDefinition>(row.definition);
     const plan = planTicks(definition, row.next_due_at ?? nowMs, nowMs, awakeSinceMs);
@@ -82,7 +101,7 @@ function* decideTick(
 
 /** Starts the oldest waiting tick of each schedule whose run before has ended. */
 export function* startWaiting(nowMs: number): Program<Decided> {
-  const decided: Decided = { schedules: 0, deployments: new Set(), logged: new Set() };
+  const decided = noneDecided();
   for (const { org_id, schedule_id, due_at } of yield* listWaitingTicks(batchSize)) {
     const row = yield* getScheduleById(org_id, schedule_id);
     if (row === undefined || row.deployment_id === null || row.paused === 1) {

@@ -111,7 +111,6 @@ export class Scheduler {
     const nowMs = clock.wallMs();
     const monotonicMs = clock.monotonicMs();
     const last = this.#lastPass;
-    this.#lastPass = { wallMs: nowMs, monotonicMs };
     const awakeMs = last === null ? 0 : monotonicMs - last.monotonicMs;
     if (last !== null && nowMs < last.wallMs + awakeMs - setBackMs) await this.#recompute(nowMs);
     while (!this.#closed) {
@@ -120,6 +119,8 @@ export class Scheduler {
       if (decided.schedules < batchSize) break;
     }
     if (this.#closed) return;
+    // Only now: while passes fail, what is due waits, and is on time for the pass that succeeds.
+    this.#lastPass = { wallMs: nowMs, monotonicMs };
     this.#announce(await engine.write(() => startWaiting(nowMs)));
   }
 

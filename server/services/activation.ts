@@ -2,9 +2,12 @@
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
+import { logTopic } from "../executions/notices.ts";
+import { type Decided, decideDueOf } from "../schedules/decide.ts";
 import { nextDue } from "../schedules/next-due.ts";
-import { type Activation, NameConflict } from "../store/activation.ts";
+import { type Activation, activate, NameConflict } from "../store/activation.ts";
 import type { Actor, DeploymentRow } from "../store/deployments.ts";
+import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import type { App } from "./app.ts";
 
@@ -24,9 +27,17 @@ export function activationOf(row: DeploymentRow, actor: Actor): Activation {
   };
 }
 
+/** Activates a deployment; what was due of its predecessor's schedules is decided first. */
+export function* switchTo(work: Activation): Program<Decided> {
+  const decided = yield* decideDueOf(work.deployment, work.nowMs);
+  yield* activate(work);
+  return decided;
+}
+
 /** Lets the rest of the process know what is active now. */
-export function afterActivation(app: App, row: DeploymentRow): void {
+export function afterActivation(app: App, row: DeploymentRow, decided: Decided): void {
   app.routes.forget(row.org_id);
+  wakeDecided(app, decided);
   // A child that cannot start now says so at the first execution.
   app.pools.warm(row.deployment_id).catch(() => {});
   logDeployment(
@@ -34,6 +45,12 @@ export function afterActivation(app: App, row: DeploymentRow): void {
     row,
     `Deployment ${row.deployment_id} of '${row.project}' is active in ${row.environment}.`,
   );
+}
+
+/** Lets the executor know of the runs that were decided. */
+export function wakeDecided(app: App, decided: Decided): void {
+  for (const deploymentId of decided.deployments) app.executor.wake(deploymentId);
+  for (const orgId of decided.logged) app.notices.announce(logTopic(orgId));
 }
 
 export function logDeployment(app: App, row: DeploymentRow, message: string): void {

@@ -5,7 +5,7 @@ import { formatProblem, loadProject, PROJECT_FILE } from "../../project/file.ts"
 import type { Caller } from "../auth.ts";
 import { fail, invalid } from "../errors.ts";
 import { orderedId } from "../ids.ts";
-import { activate } from "../store/activation.ts";
+import type { Decided } from "../schedules/decide.ts";
 import {
   type DeploymentRow,
   failDeployment,
@@ -22,6 +22,7 @@ import {
   deploymentName,
   logDeployment,
   rethrowConflict,
+  switchTo,
 } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -79,16 +80,18 @@ export async function deploy(
     yield* insertEvent(caller.orgId, deploymentId, "created", now, actor);
   });
   const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
+  let decided: Decided;
   try {
     await checkModules(app, deploymentId, app.packages.directory(key), definition);
-    await engine
+    decided = await engine
       .write(function* () {
         const now = yield* getDeployment(caller.orgId, deploymentId);
         if (now?.status !== "pending") {
           throw fail(Code.Aborted, `Cannot activate ${deploymentId}: it is ${now?.status} by now.`);
         }
-        yield* activate(activationOf(pending, actor));
+        const due = yield* switchTo(activationOf(pending, actor));
         yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
+        return due;
       })
       .catch(rethrowConflict);
   } catch (error) {
@@ -97,7 +100,7 @@ export async function deploy(
     logDeployment(app, pending, `Deployment ${deploymentId} of '${definition.name}' failed: ${message}`);
     throw error;
   }
-  afterActivation(app, pending);
+  afterActivation(app, pending, decided);
   return { deploymentId, unchanged: false };
 }
 

@@ -14,7 +14,8 @@ import {
 import { callerOf } from "../auth.ts";
 import { fail, invalid, notFound, statusHeader } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
-import { activate, deleteDeployment } from "../store/activation.ts";
+import { decideDueOf, noneDecided } from "../schedules/decide.ts";
+import { deleteDeployment } from "../store/activation.ts";
 import {
   type Actor,
   type DeploymentRow,
@@ -32,6 +33,8 @@ import {
   deploymentName,
   logDeployment,
   rethrowConflict,
+  switchTo,
+  wakeDecided,
 } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -159,7 +162,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const actor: Actor = { keyId: caller.keyId, keyName: caller.keyName };
       const row = await require(caller.orgId, request.deploymentId);
       await app.packages.ensure({ orgId: row.org_id, digest: row.digest });
-      await engine
+      const decided = await engine
         .write(function* () {
           const now = yield* getDeployment(caller.orgId, request.deploymentId);
           if (now === undefined || (now.status !== "superseded" && now.status !== "active")) {
@@ -169,19 +172,20 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
               { status: 409 },
             );
           }
-          if (now.status !== "superseded") return;
-          yield* activate(activationOf(now, actor));
+          if (now.status !== "superseded") return noneDecided();
+          const due = yield* switchTo(activationOf(now, actor));
           yield* audit(caller, "deployment.rolled_back", `to ${deploymentName(now)}`, aboutOf(now));
+          return due;
         })
         .catch(rethrowConflict);
-      afterActivation(app, row);
+      afterActivation(app, row, decided);
       return describe(caller.orgId, request.deploymentId);
     },
 
     async deleteDeployment(request, context) {
       const caller = callerOf(context);
       const row = await require(caller.orgId, request.deploymentId);
-      await engine.write(function* () {
+      const decided = await engine.write(function* () {
         const now = yield* getDeployment(caller.orgId, request.deploymentId);
         if (now?.status === "active" && !request.force) {
           throw fail(
@@ -190,12 +194,15 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
             { status: 409 },
           );
         }
-        if (now === undefined || now.status === "deleted") return;
+        if (now === undefined || now.status === "deleted") return noneDecided();
+        const due = now.status === "active" ? yield* decideDueOf(now, Date.now()) : noneDecided();
         const actor = { keyId: caller.keyId, keyName: caller.keyName };
         yield* deleteDeployment(caller.orgId, request.deploymentId, actor, Date.now());
         yield* audit(caller, "deployment.deleted", deploymentName(now), aboutOf(now));
+        return due;
       });
       app.routes.forget(caller.orgId);
+      wakeDecided(app, decided);
       logDeployment(app, row, `Deployment ${row.deployment_id} of '${row.project}' was deleted.`);
       return describe(caller.orgId, request.deploymentId);
     },

@@ -14,6 +14,7 @@ import {
 } from "../../proto/svc/v1/schedule_pb.ts";
 import { callerOf } from "../auth.ts";
 import { notFound } from "../errors.ts";
+import { decideDueOf } from "../schedules/decide.ts";
 import { nextDue } from "../schedules/next-due.ts";
 import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
@@ -57,6 +58,7 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
       const definition = parseStored<ScheduleDefinition>(found.definition);
       // A second pause or resume changes nothing, so that it may be repeated.
       if ((found.paused === 1) !== paused) {
+        yield* decideDueOf(found, Date.now());
         yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
         const action = paused ? "schedule.paused" : "schedule.resumed";
         const { name } = found;

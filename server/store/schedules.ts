@@ -41,6 +41,8 @@ const SELECT_OF_DEPLOYMENT = "SELECT * FROM schedules WHERE org_id = ? AND deplo
 const SELECT_ONE = `SELECT * FROM schedules
 WHERE org_id = ? AND environment = ? AND name = ? AND deployment_id IS NOT NULL`;
 const SELECT_DUE = "SELECT * FROM schedules WHERE next_due_at <= ? ORDER BY next_due_at LIMIT ?";
+const SELECT_DUE_OF_PROJECT = `SELECT * FROM schedules
+WHERE org_id = ? AND environment = ? AND project = ? AND next_due_at <= ?`;
 const SELECT_RUNNABLE_PAGE = `SELECT * FROM schedules
 WHERE next_due_at IS NOT NULL AND (org_id, schedule_id) > (?, ?) ORDER BY org_id, schedule_id LIMIT ?`;
 const SET_NEXT_DUE = "UPDATE schedules SET next_due_at = ? WHERE org_id = ? AND schedule_id = ?";
@@ -92,6 +94,15 @@ export function* getScheduleById(orgId: string, scheduleId: string): Program<Sch
 /** What is due, the longest due first. Found by index: what is not due costs nothing. */
 export function* listDueSchedules(nowMs: number, limit: number): Program<ScheduleRow[]> {
   return yield* all<ScheduleRow>(SELECT_DUE, nowMs, limit);
+}
+
+/** What is due of one project in an environment. */
+export function* listDueOfProject(
+  scope: { org_id: string; environment: string; project: string },
+  nowMs: number,
+): Program<ScheduleRow[]> {
+  const { org_id, environment, project } = scope;
+  return yield* all<ScheduleRow>(SELECT_DUE_OF_PROJECT, org_id, environment, project, nowMs);
 }
 
 /** All that will be due at some time, by key, for the rare pass over everything. */
