@@ -65,8 +65,10 @@ export const fileCases: Case[] = [
     async run({ plugin, folder }) {
       const file = join(folder, "a.bin");
       writeFileSync(file, pattern(200_000));
-      const form = await plugin().uploadFile<Form>("/redirect?status=307&to=/v1/form", file, "f");
-      assert.deepEqual([form.bytes, form.sha256], [200_000, digest(pattern(200_000))]);
+      for (const hooks of [{}, { onRequest: () => {} }]) {
+        const form = await plugin(hooks).uploadFile<Form>("/redirect?status=307&to=/v1/form", file, "f");
+        assert.deepEqual([form.bytes, form.sha256], [200_000, digest(pattern(200_000))]);
+      }
     },
   },
   {
