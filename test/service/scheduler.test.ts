@@ -112,6 +112,19 @@ describe("a schedule", () => {
     expect(await told()).toEqual(["held 2026-01-01T00:01:00.000Z run", "held 2026-01-01T00:12:00.000Z run"]);
   });
 
+  test("keeps its ticks over a deployment that comes at the very time it is due", async () => {
+    const schedules = { minutely: { cron: "* * * * *", overlap: "allow" } } as const;
+    const { engine, clock, live, told } = await setUp(schedules, "2026-01-01T00:00:30Z");
+    // Between the tick and the pass that would have seen it.
+    clock.advance(30 * second + 400);
+    await activateSchedules(engine, schedules, clock.wallMs());
+    await live(minute);
+    expect(await told()).toEqual([
+      "minutely 2026-01-01T00:01:00.000Z run",
+      "minutely 2026-01-01T00:02:00.000Z run",
+    ]);
+  });
+
   test("ends with its deployment, and what waits is given up", async () => {
     const { engine, clock, live, told } = await setUp(
       { queued: { cron: "* * * * *", overlap: "queue" } },

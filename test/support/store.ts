@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { ScheduleDefinition, TargetDefinition } from "../../project/definition.ts";
 import { orderedId } from "../../server/ids.ts";
 import { nextDue } from "../../server/schedules/next-due.ts";
-import { activate } from "../../server/store/activation.ts";
+import { switchTo } from "../../server/services/activation.ts";
 import { type DeploymentRow, insertDeployment } from "../../server/store/deployments.ts";
 import { all, type Engine, type Row, type SqlValue } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
@@ -63,7 +63,7 @@ export async function activateSchedules(
   );
   await engine.write(function* () {
     yield* insertDeployment(deployment);
-    yield* activate({
+    yield* switchTo({
       deployment,
       targets: definitions.map(({ name }) => newTarget(name)),
       schedules: definitions.map((definition) => ({ definition, nextDueAt: nextDue(definition, nowMs) })),
