@@ -110,7 +110,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     },
   });
   const routes = new RouteTable(engine);
-  const trigger = new Trigger({ routes, executor, logs });
+  const trigger = new Trigger({ routes, executor, notices });
   let url = "";
   const app: App = {
     config,

@@ -148,7 +148,7 @@ export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Ex
 
 export function toLogLine(row: LogRow): LogLine {
   return create(LogLineSchema, {
-    cursor: String(row.seq),
+    cursor: `${row.cursor.seq}.${row.cursor.executionId.slice(4)}`,
     time: timestampFromMs(row.at),
     level: row.level,
     source: row.source,

@@ -15,7 +15,7 @@ import { invalid } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notices.ts";
 import { isEnd } from "../executions/states.ts";
 import { getExecution } from "../store/executions.ts";
-import { type LogRow, lastLogs, logsAfter } from "../store/logs.ts";
+import { type LogCursor, type LogRow, lastLogs, logStart, logsAfter } from "../store/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 
@@ -34,7 +34,7 @@ export async function* watchExecution(
   const { executionId } = request;
   const either = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notices, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
-  let after = cursorOf(request.after);
+  let after = request.after === "" ? logStart : readCursor(request.after);
   let sent = "";
   try {
     while (!either.aborted) {
@@ -52,7 +52,7 @@ export async function* watchExecution(
         { name: "", executionId, environment: "", audit: false },
         after,
       )) {
-        after = line.seq;
+        after = line.cursor;
         yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(line) } });
       }
       if (isEnd(row.status)) {
@@ -87,7 +87,7 @@ export async function* tailLogs(
   const either = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notices, [logTopic(orgId)], fallbackMs);
   try {
-    let after = cursorOf(request.after);
+    let after = request.after === "" ? logStart : readCursor(request.after);
     if (request.after === "") {
       const last = await app.engine.read(() => lastLogs(orgId, filter, lines));
       for (const row of last.rows) yield toResponse(row);
@@ -95,7 +95,7 @@ export async function* tailLogs(
     }
     do {
       for await (const row of linesAfter(app, orgId, filter, after)) {
-        after = row.seq;
+        after = row.cursor;
         yield toResponse(row);
       }
       if (!request.follow) return;
@@ -114,24 +114,27 @@ async function* linesAfter(
   app: App,
   orgId: string,
   filter: Parameters<typeof logsAfter>[1],
-  after: number,
+  after: LogCursor,
 ): AsyncGenerator<LogRow> {
   let cursor = after;
   for (;;) {
     const rows = await app.engine.read(() => logsAfter(orgId, filter, cursor, batchLines));
     for (const row of rows) {
-      cursor = row.seq;
+      cursor = row.cursor;
       yield row;
     }
+    // One table may have more when the other is at its end.
     if (rows.length < batchLines) return;
   }
 }
 
-function cursorOf(text: string): number {
-  if (text === "") return 0;
-  const cursor = Number(text);
-  if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(cursor)) {
+const cursorForm = /^(\d{1,15})\.([0-9a-hjkmnp-tv-z]{26})$/;
+
+/** @throws ConnectError `invalid_argument` */
+function readCursor(text: string): LogCursor {
+  const match = cursorForm.exec(text);
+  if (match === null) {
     throw invalid(`Cannot go on after '${text.slice(0, 40)}': it must be the cursor of a log line.`);
   }
-  return cursor;
+  return { seq: Number(match[1]), executionId: `exe_${match[2]}` };
 }

@@ -25,6 +25,8 @@ export interface ExecutionRow {
   /** JSON text: what each entry of the field mapping found; null without a mapping. */
   mapping: string | null;
   replay_of: string | null;
+  /** The slug of the webhook that started it; null for others. The log shows it. */
+  webhook: string | null;
   /** JSON text. */
   output: string | null;
   /** JSON text of `{name, message, stack}`. */
@@ -59,6 +61,7 @@ export interface NewExecution {
   unmapped?: string;
   mapping?: string | null;
   replay_of?: string | null;
+  webhook?: string | null;
   parent_execution_id?: string | null;
   parent_key?: string | null;
   depth?: number;
@@ -89,8 +92,8 @@ export interface ExecutionFilter {
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
   unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status,
-  lease_owner, lease_until, started_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19)`;
+  lease_owner, lease_until, started_at, webhook)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?20)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -168,6 +171,7 @@ export function* insertExecution(row: NewExecution): Program<void> {
     row.lease?.owner ?? null,
     row.lease?.untilMs ?? null,
     row.lease === undefined ? null : row.created_at,
+    row.webhook ?? null,
   );
 }
 
@@ -183,6 +187,7 @@ export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
     unmapped: "[]",
     mapping: null,
     replay_of: null,
+    webhook: null,
     parent_execution_id: null,
     parent_key: null,
     depth: 0,

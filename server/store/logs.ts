@@ -1,4 +1,11 @@
-/** The log of an organization: what users' code prints, and what the service did with it. */
+/**
+ * The log of an organization: what users' code prints, and what the service did with it.
+ *
+ * Two tables make one log. An accepted webhook's line is read from its execution, which says all that the line says: a row
+ * of its own would cost a webhook a tenth of its time. A *cursor* therefore has two parts, the number of the last line read
+ * from the table of lines and the id of the last execution; both only ever grow.
+ */
+import type { TargetKind } from "../../project/definition.ts";
 import { all, first, type Program, run } from "./engine.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -16,8 +23,15 @@ export interface NewLog {
   environment: string | null;
 }
 
-export interface LogRow extends NewLog {
+/** Where a reader is. */
+export interface LogCursor {
   seq: number;
+  executionId: string;
+}
+
+export interface LogRow extends NewLog {
+  /** Where a reader is who has read this line. */
+  cursor: LogCursor;
 }
 
 export interface LogFilter {
@@ -28,11 +42,29 @@ export interface LogFilter {
   audit: boolean;
 }
 
+interface StoredLine extends NewLog {
+  seq: number;
+}
+
+interface WebhookLine {
+  org_id: string;
+  execution_id: string;
+  created_at: number;
+  kind: TargetKind;
+  name: string;
+  environment: string;
+  deployment_id: string;
+  webhook: string;
+}
+
+/** Before every line. */
+export const logStart: LogCursor = { seq: 0, executionId: `exe_${"0".repeat(26)}` };
+
 const INSERT = `INSERT INTO logs (org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const MATCHES = "(?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4) AND (source = 'audit') = ?5";
 const SELECT_LAST = `SELECT * FROM logs WHERE org_id = ?1 AND ${MATCHES} ORDER BY seq DESC LIMIT ?2`;
-/** What the index of an execution's lines holds; a webhook's line costs one tree less that way. */
+/** What the index of an execution's lines holds. */
 const OWN_LINES = "source IN ('console', 'execution')";
 const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND execution_id = ?6 AND ${OWN_LINES} AND ${MATCHES}
 ORDER BY seq DESC LIMIT ?2`;
@@ -41,6 +73,12 @@ const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND exec
   AND ${OWN_LINES} AND ${MATCHES}
 ORDER BY seq LIMIT ?2`;
 const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs WHERE org_id = ?";
+const WEBHOOK_LINE = `SELECT org_id, execution_id, created_at, kind, name, environment, deployment_id, webhook
+FROM executions WHERE org_id = ?1 AND webhook IS NOT NULL AND (?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4)`;
+const SELECT_LAST_WEBHOOKS = `${WEBHOOK_LINE} ORDER BY execution_id DESC LIMIT ?2`;
+const SELECT_WEBHOOKS_AFTER = `${WEBHOOK_LINE} AND execution_id > ?5 ORDER BY execution_id LIMIT ?2`;
+const SELECT_WEBHOOK_END = `SELECT MAX(execution_id) AS execution_id FROM executions
+WHERE org_id = ? AND webhook IS NOT NULL`;
 
 /** Appends lines, each at the end of its organization's log. */
 export function* insertLogs(rows: readonly NewLog[]): Program<void> {
@@ -69,45 +107,115 @@ export function* lastLogs(
   orgId: string,
   filter: LogFilter,
   limit: number,
-): Program<{ rows: LogRow[]; end: number }> {
+): Program<{ rows: LogRow[]; end: LogCursor }> {
+  const { name, environment, executionId } = filter;
   const audit = filter.audit ? 1 : 0;
-  const end = yield* endOf(orgId);
-  const rows =
-    filter.executionId === ""
-      ? yield* all<LogRow>(SELECT_LAST, orgId, limit, filter.name, filter.environment, audit)
-      : yield* all<LogRow>(
-          SELECT_LAST_OF_EXECUTION,
-          orgId,
-          limit,
-          filter.name,
-          filter.environment,
-          audit,
-          filter.executionId,
-        );
-  return { rows: rows.reverse(), end };
+  const last = yield* first<{ execution_id: string | null }>(SELECT_WEBHOOK_END, orgId);
+  const end = { seq: yield* endOf(orgId), executionId: last?.execution_id ?? logStart.executionId };
+  const lines =
+    executionId === ""
+      ? yield* all<StoredLine>(SELECT_LAST, orgId, limit, name, environment, audit)
+      : yield* all<StoredLine>(SELECT_LAST_OF_EXECUTION, orgId, limit, name, environment, audit, executionId);
+  const webhooks = hasWebhooks(filter)
+    ? yield* all<WebhookLine>(SELECT_LAST_WEBHOOKS, orgId, limit, name, environment)
+    : [];
+  const merged = merge(lines.reverse(), webhooks.reverse());
+  const kept = limit === 0 ? [] : merged.slice(-limit);
+  // A reader who comes back with the cursor of a line must not be sent what was left out before the first.
+  const firstWebhook = kept.find(isWebhook)?.execution_id;
+  const start = {
+    seq: Math.max(0, (kept.find((line): line is StoredLine => !isWebhook(line))?.seq ?? end.seq + 1) - 1),
+    executionId: firstWebhook === undefined ? end.executionId : idBefore(firstWebhook),
+  };
+  return { rows: withCursors(kept, start), end };
 }
 
-/** The first lines after a cursor that match, oldest first. */
+/** The first lines after a cursor that match, up to `limit` from each table, oldest first. */
 export function* logsAfter(
   orgId: string,
   filter: LogFilter,
-  after: number,
+  after: LogCursor,
   limit: number,
 ): Program<LogRow[]> {
+  const { name, environment, executionId } = filter;
   const audit = filter.audit ? 1 : 0;
-  if (filter.executionId === "") {
-    return yield* all<LogRow>(SELECT_AFTER, orgId, limit, filter.name, filter.environment, audit, after);
+  const lines =
+    executionId === ""
+      ? yield* all<StoredLine>(SELECT_AFTER, orgId, limit, name, environment, audit, after.seq)
+      : yield* all<StoredLine>(
+          SELECT_AFTER_OF_EXECUTION,
+          orgId,
+          limit,
+          name,
+          environment,
+          audit,
+          after.seq,
+          executionId,
+        );
+  const webhooks = hasWebhooks(filter)
+    ? yield* all<WebhookLine>(SELECT_WEBHOOKS_AFTER, orgId, limit, name, environment, after.executionId)
+    : [];
+  return withCursors(merge(lines, webhooks), after);
+}
+
+/** An execution's own log and the audit trail have no webhooks' lines. */
+function hasWebhooks(filter: LogFilter): boolean {
+  return filter.executionId === "" && !filter.audit;
+}
+
+function isWebhook(line: StoredLine | WebhookLine): line is WebhookLine {
+  return "webhook" in line;
+}
+
+/** By time; the order within each list stays. */
+function merge(lines: readonly StoredLine[], webhooks: readonly WebhookLine[]): (StoredLine | WebhookLine)[] {
+  const merged: (StoredLine | WebhookLine)[] = [];
+  let at = 0;
+  for (const line of lines) {
+    for (let webhook = webhooks[at]; webhook !== undefined && webhook.created_at <= line.at; ) {
+      merged.push(webhook);
+      webhook = webhooks[++at];
+    }
+    merged.push(line);
   }
-  return yield* all<LogRow>(
-    SELECT_AFTER_OF_EXECUTION,
-    orgId,
-    limit,
-    filter.name,
-    filter.environment,
-    audit,
-    after,
-    filter.executionId,
-  );
+  return merged.concat(webhooks.slice(at));
+}
+
+function withCursors(lines: readonly (StoredLine | WebhookLine)[], start: LogCursor): LogRow[] {
+  let cursor = start;
+  return lines.map((line) => {
+    if (!isWebhook(line)) {
+      cursor = { ...cursor, seq: line.seq };
+      return { ...line, cursor };
+    }
+    cursor = { ...cursor, executionId: line.execution_id };
+    const { org_id, execution_id, deployment_id, name, environment } = line;
+    const message = `Webhook '${line.webhook}' of ${line.kind} '${name}' accepted.`;
+    const at = line.created_at;
+    return {
+      org_id,
+      at,
+      level: "info",
+      source: "webhook",
+      message,
+      execution_id,
+      deployment_id,
+      name,
+      environment,
+      cursor,
+    };
+  });
+}
+
+const digits = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** The id that comes just before another, as text is ordered. */
+function idBefore(id: string): string {
+  for (let at = id.length - 1; at > 3; at--) {
+    const digit = digits.indexOf(id.charAt(at));
+    if (digit > 0) return id.slice(0, at) + digits.charAt(digit - 1) + "z".repeat(id.length - at - 1);
+  }
+  return id;
 }
 
 function* endOf(orgId: string): Program<number> {

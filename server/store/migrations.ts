@@ -146,6 +146,7 @@ CREATE TABLE executions (
   unmapped            TEXT NOT NULL DEFAULT '[]',
   mapping             TEXT,
   replay_of           TEXT,
+  webhook             TEXT,
   output              TEXT,
   error               TEXT,
   attempt             BIGINT NOT NULL DEFAULT 1,
@@ -163,6 +164,7 @@ CREATE TABLE executions (
   finished_at         BIGINT,
   PRIMARY KEY (org_id, execution_id)
 ) WITHOUT ROWID;
+CREATE INDEX webhook_executions ON executions (org_id, execution_id) WHERE webhook IS NOT NULL;
 CREATE INDEX queued_executions ON executions (deployment_id, due_at) WHERE status = 'queued';
 CREATE INDEX finished_executions ON executions (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX leased_executions ON executions (lease_until) WHERE status = 'running';

@@ -4,6 +4,7 @@
  */
 import type { TargetKind, WebhookDefinition } from "../../project/definition.ts";
 import { compileMapping, type Mapping } from "../../project/mapping.ts";
+import { logTopic } from "../executions/notices.ts";
 import { listRoutes, type WebhookRow } from "../store/activation.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
@@ -16,8 +17,8 @@ export interface Route {
   slug: string;
   /** Environment, kind, name and slug, joined by `/`: names the webhook within its organization. */
   webhook: string;
-  /** The log line of an accepted delivery, made once. */
-  acceptedMessage: string;
+  /** What those who follow the organization's log listen to. */
+  logTopic: string;
   deploymentId: string;
   definition: WebhookDefinition;
   /** Null when the payload is the input. */
@@ -115,7 +116,7 @@ export function routeFrom(row: WebhookRow): Route {
     name: row.name,
     slug: row.slug,
     webhook: `${row.environment}/${row.kind}/${row.name}/${row.slug}`,
-    acceptedMessage: `Webhook '${row.slug}' of ${row.kind} '${row.name}' accepted.`,
+    logTopic: logTopic(row.org_id),
     deploymentId: row.deployment_id,
     definition,
     mapping: definition.fieldMapping.length > 0 ? compileMapping(definition.fieldMapping) : null,

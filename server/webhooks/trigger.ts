@@ -7,7 +7,7 @@ import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
-import type { LogWriter } from "../executions/log-writer.ts";
+import type { Notices } from "../executions/notices.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
 import { insertNew, type NewExecution } from "../store/executions.ts";
@@ -39,7 +39,7 @@ export interface Accepted {
 export interface TriggerParts {
   routes: RouteTable;
   executor: Pick<Executor, "enqueue">;
-  logs: LogWriter;
+  notices: Notices;
 }
 
 export class Trigger {
@@ -76,24 +76,9 @@ export class Trigger {
     const insert = key === null ? insertNew : (fresh: NewExecution) => insertOnce(fresh, route.webhook, key);
     const executionId = await this.#parts.executor.enqueue(row, insert);
     const replayed = executionId !== row.execution_id;
-    if (!replayed) this.#log(route, row);
+    // The log shows the execution as the webhook's line: no line of its own is written.
+    if (!replayed) this.#parts.notices.announce(route.logTopic);
     return { executionId, replayed };
-  }
-
-  #log(route: Route, row: NewExecution): void {
-    this.#parts.logs.add([
-      {
-        org_id: route.orgId,
-        at: row.created_at,
-        level: "info",
-        source: "webhook",
-        message: route.acceptedMessage,
-        execution_id: row.execution_id,
-        deployment_id: route.deploymentId,
-        name: route.name,
-        environment: route.environment,
-      },
-    ]);
   }
 }
 
@@ -108,6 +93,7 @@ function newExecution(route: Route, payload: Payload): NewExecution {
     deployment_id: route.deploymentId,
     environment: route.environment,
     input: payload.text,
+    webhook: route.slug,
     created_at: now,
   };
   if (route.mapping === null) return row;

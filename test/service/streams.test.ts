@@ -109,7 +109,7 @@ onEveryRuntime("streams", {}, (server) => {
       const execution = await runToEnd(server, "counts", { to: 1 });
       const [line] = await tail(`execution_id=${execution.execution_id}`);
       expect(line).toEqual({
-        cursor: expect.stringMatching(/^\d+$/),
+        cursor: expect.stringMatching(/^\d+\.[0-9a-hjkmnp-tv-z]{26}$/),
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         level: "info",
         source: "console",
@@ -130,6 +130,12 @@ onEveryRuntime("streams", {}, (server) => {
       const inStaging = await tail("environment=staging&lines=10000");
       expect(new Set(inStaging.map(({ environment }) => environment))).toEqual(new Set(["staging"]));
       expect(inStaging.map(({ source }) => source)).toContain("deployment");
+    });
+
+    test("is answered before there is a line to send", async () => {
+      const response = await open(server, "GET", "/env/quiet/api/v1/logs?follow=true&lines=0");
+      expect(response.status).toBe(200);
+      await response.body?.cancel();
     });
 
     test("is followed without a gap and without a line twice, also over a new connection", async () => {

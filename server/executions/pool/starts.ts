@@ -5,11 +5,15 @@ const perSecond = 2;
 
 export class StartBudget {
   #tokens: number = burst;
-  #earnedAtMs: number = performance.now();
+  #earnedAtMs: number | undefined;
 
-  /** Milliseconds until a start is allowed; 0 when it is, and then it is taken. */
-  take(): number {
-    const nowMs = performance.now();
+  /**
+   * Milliseconds until a start is allowed; 0 when it is, and then it is taken.
+   *
+   * @param nowMs - by a clock that never goes back
+   */
+  take(nowMs: number = performance.now()): number {
+    this.#earnedAtMs ??= nowMs;
     this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#earnedAtMs) / 1000) * perSecond);
     this.#earnedAtMs = nowMs;
     if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / perSecond) * 1000);
