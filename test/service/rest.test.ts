@@ -89,7 +89,7 @@ onEveryRuntime("REST", {}, (server) => {
     const post = (json: unknown) => call(server, "POST", "/api/v1/executions", { json });
     expectError(await post({ name: "a", inputt: {} }), 400, "invalid_argument", /inputt/);
     expectError(await post({ name: 5 }), 400, "invalid_argument", /name/);
-    expectError(await post({ name: "a", input: [] }), 400, "invalid_argument", /./);
+    expectError(await post({ name: "a", input: [] }), 400, "invalid_argument", /input/);
     expectError(await post({ name: "a", kind: "agents" }), 400, "invalid_argument", /agent, workflow/);
     expectError(await post({ name: "a", environment: "a b" }), 400, "invalid_argument", /environment 'a b'/);
   });
@@ -127,7 +127,7 @@ onEveryRuntime("REST", {}, (server) => {
       await call(server, "GET", "/api/v1/executions?since=yesterday"),
       400,
       "invalid_argument",
-      /since|Timestamp/,
+      /since/,
     );
   });
 
