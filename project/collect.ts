@@ -159,18 +159,24 @@ function addLink(
 
 /** Files that would be one on a disk that does not tell case apart; the server refuses such packages. */
 function findClashes(walk: Walk): void {
-  const seen = new Map<string, string>();
-  for (const { path } of walk.files) {
-    for (let end = path.indexOf("/"); ; end = path.indexOf("/", end + 1)) {
-      const part = end < 0 ? path : path.slice(0, end);
-      const earlier = seen.get(fold(part));
-      if (earlier === undefined) seen.set(fold(part), part);
-      else if (earlier !== part) {
-        const message = `differs from ${earlier} only in case or composition, which some file systems cannot hold`;
-        walk.mistakes.push({ path: part, message });
-        break;
-      }
-      if (end < 0) break;
+  const spellings = new Map<string, string>();
+  const folders = new Set<string>();
+  const claim = (path: string): void => {
+    const earlier = spellings.get(fold(path));
+    if (earlier === undefined) spellings.set(fold(path), path);
+    else if (earlier !== path) {
+      const message = `differs from ${earlier} only in case or composition, which some file systems cannot hold`;
+      walk.mistakes.push({ path, message });
     }
+  };
+  const claimFolder = (path: string): void => {
+    if (path === "" || folders.has(path)) return;
+    folders.add(path);
+    claimFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    claim(path);
+  };
+  for (const { path } of walk.files) {
+    claimFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    claim(path);
   }
 }

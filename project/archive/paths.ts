@@ -54,6 +54,8 @@ export class PathClaims {
 
 /** How a path would be compared by a file system that knows neither case nor composition. */
 export function fold(path: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs none of the rest
+  if (/^[\x00-\x7f]*$/.test(path)) return path.toLowerCase();
   // Upper case first: it writes out what lower case alone would keep apart, as "ß" and "ss".
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }

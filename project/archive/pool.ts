@@ -6,39 +6,62 @@ import { type CompressedSegment, compressSegment } from "./segment.ts";
 import type { SegmentReply } from "./worker.ts";
 
 /** More than these compress faster than one disk and one hash can follow. */
-const maxWorkers = 4;
+const maxWorkers = 3;
 /** Fewer segments are compressed sooner than a thread has started. */
 const minSegmentsForWorkers = 3;
+/** Segments that a worker has under way or waiting, so that it goes on while this thread is busy with one. */
+const perWorker = 2;
 
-/** Compresses segments in threads, as many at a time as the machine has cores, and gives them in their order. */
+/** Compresses segments on as many cores as the machine has, this thread's among them, and gives them in their order. */
 export async function* compressAll(
   segments: readonly Segment[],
 ): AsyncGenerator<CompressedSegment, void, void> {
-  if (segments.length < minSegmentsForWorkers) {
-    for (const segment of segments) {
-      yield compressSegment(segment);
-      await setImmediate();
-    }
-    return;
-  }
-  const count = Math.min(maxWorkers, availableParallelism(), segments.length);
-  const workers = Array.from({ length: count }, () => new SegmentWorker());
+  const spareCores = availableParallelism() - 1;
+  const others = segments.length < minSegmentsForWorkers ? 0 : Math.min(maxWorkers, spareCores);
+  const workers = Array.from({ length: others }, () => new SegmentWorker());
+  // How far ahead of the next result: everything that is ready is held in memory.
+  const ahead = 2 * perWorker * (others + 1);
+  const tasks: Task[] = [];
   try {
-    const running: Promise<CompressedSegment>[] = [];
-    let begun = 0;
     for (let done = 0; done < segments.length; done++) {
-      // Each worker has one segment under way and one waiting, so that none is ever idle.
-      for (; begun < segments.length && begun < done + 2 * count; begun++) {
-        const segment = segments[begun];
-        const worker = workers[begun % count];
-        if (segment !== undefined && worker !== undefined) running.push(worker.compress(segment));
+      const end = Math.min(segments.length, done + ahead);
+      for (;;) {
+        for (const worker of workers) {
+          while (tasks.length < end && worker.waiting < perWorker) {
+            tasks.push(begun(segments[tasks.length], (segment) => worker.compress(segment)));
+          }
+        }
+        // Answers of workers come in here.
+        await setImmediate();
+        if (tasks[done]?.settled === true || tasks.length === end) break;
+        tasks.push(begun(segments[tasks.length], async (segment) => compressSegment(segment)));
       }
-      const next = running.shift();
-      if (next !== undefined) yield await next;
+      const compressed = await tasks[done]?.result;
+      if (compressed !== undefined) yield compressed;
+      delete tasks[done];
     }
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
+}
+
+interface Task {
+  result: Promise<CompressedSegment | undefined>;
+  settled: boolean;
+}
+
+function begun(
+  segment: Segment | undefined,
+  compress: (segment: Segment) => Promise<CompressedSegment>,
+): Task {
+  const result = segment === undefined ? Promise.resolve(undefined) : compress(segment);
+  const task: Task = { result, settled: false };
+  const settle = (): void => {
+    task.settled = true;
+  };
+  // A failure counts as handled: whoever waits for an earlier segment may never come to this one.
+  result.then(settle, settle);
+  return task;
 }
 
 /** One thread, which answers in the order of the questions. */
@@ -59,10 +82,12 @@ class SegmentWorker {
     this.#worker.on("exit", () => this.#fail(new Error("Cannot package the project: a thread has ended.")));
   }
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   compress(segment: Segment): Promise<CompressedSegment> {
     const { promise, resolve, reject } = Promise.withResolvers<CompressedSegment>();
-    // Whoever waits for an earlier segment learns of a failure there first; this one must not go unhandled.
-    promise.catch(() => {});
     this.#waiting.push({ resolve, reject });
     this.#worker.postMessage(segment);
     return promise;

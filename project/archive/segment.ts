@@ -39,25 +39,27 @@ function fillContent(bytes: Uint8Array, entry: PlacedFile, at: number): void {
   const from = Math.max(0, -at);
   const to = Math.min(sizeBytes, bytes.length - at);
   if (from >= to) return;
-  const space = bytes.subarray(at + from, at + to);
-  if (content === undefined) readExactly(entry, space, from, to === sizeBytes);
-  else space.set(content.subarray(from, to));
+  if (content !== undefined) bytes.set(content.subarray(from, to), at + from);
+  else readExactly(entry, bytes, at + from, from, to);
 }
 
-/** Fills `space` from a position of a file, and for its last part makes sure that nothing comes after. */
-function readExactly(entry: PlacedFile, space: Uint8Array, position: number, isEnd: boolean): void {
+/** Reads a file from one position to another, and if that is its end, makes sure that nothing comes after it. */
+function readExactly(entry: PlacedFile, bytes: Uint8Array, at: number, from: number, to: number): void {
+  const wanted = to - from;
+  // One byte more is asked for: it would show in the same call that the file has grown. What follows is still empty.
+  const spare = to === entry.sizeBytes ? 1 : 0;
+  const room = Math.min(wanted + spare, bytes.length - at);
   const file = openSync(entry.absolutePath, "r");
   try {
     let filled = 0;
-    while (filled < space.length) {
-      const count = readSync(file, space, filled, space.length - filled, position + filled);
+    while (filled < wanted) {
+      const count = readSync(file, bytes, at + filled, room - filled, from + filled);
       if (count === 0) break;
       filled += count;
     }
-    const grown = isEnd && readSync(file, new Uint8Array(1), 0, 1, position + filled) > 0;
-    if (filled < space.length || grown) {
+    const grown = spare > room - wanted && readSync(file, new Uint8Array(1), 0, 1, to) > 0;
+    if (filled !== wanted || grown)
       throw new Error(`Cannot package ${entry.path}: it changed while it was read.`);
-    }
   } finally {
     closeSync(file);
   }
