@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { packageLimits } from "../project/limits.ts";
 import { type UnpackedFile, unpackPackage } from "../project/unpack.ts";
 import { CliError } from "./errors.ts";
@@ -41,8 +40,10 @@ export async function downloadFolder(path: string, download: Download): Promise<
 /** @throws CliError also when what arrives is not what was announced */
 async function fetchTo(path: string, download: Download): Promise<void> {
   const bar = progress("Downloading", download.sizeBytes);
+  // Not a write stream: one that is given up while it opens makes its file after that, and nobody removes it.
+  await using file = await open(path, "wx");
   try {
-    await pipeline(receive(download, bar.update), createWriteStream(path, { flags: "wx" }));
+    for await (const chunk of receive(download, bar.update)) await file.writeFile(chunk);
   } finally {
     bar.end();
   }
