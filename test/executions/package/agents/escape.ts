@@ -182,7 +182,8 @@ export default async function tryAll(input: { group: string } & Target): Promise
   const results: Record<string, unknown> = {};
   for (const [name, attempt] of Object.entries(groups[input.group] ?? {})) {
     try {
-      results[name] = `got ${String(await attempt(input))}`;
+      const got = await attempt(input);
+      results[name] = `got ${typeof got === "string" ? got : (JSON.stringify(got) ?? typeof got)}`;
     } catch {
       results[name] = "refused";
     }

@@ -1,4 +1,4 @@
-/** What becomes text: outputs, lines, errors, in the child's own code. */
+/** The smaller parts by themselves: outputs, lines, errors, the log gate, the budget of starts. */
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { ErrorDescriber } from "../../server/executions/child/errors.ts";
@@ -7,6 +7,7 @@ import { cutLine } from "../../server/executions/child/lines.ts";
 import { toJson } from "../../server/executions/child/output.ts";
 import type { LogEntry } from "../../server/executions/pool/index.ts";
 import { LogGate } from "../../server/executions/pool/log-gate.ts";
+import { StartBudget } from "../../server/executions/pool/starts.ts";
 
 describe("toJson", () => {
   const json = (value: unknown): string => toJson(value, "the output", 1000, 8);
@@ -106,6 +107,17 @@ describe("LogGate", () => {
     expect(entries[0]?.atMs).toBe(now - 5);
     for (const { atMs } of entries.slice(1)) expect(Math.abs(atMs - now)).toBeLessThan(10_000);
   });
+});
+
+test("a deployment starts eight children at once, then two a second", () => {
+  const budget = new StartBudget();
+  const at = (nowMs: number, times: number): number[] =>
+    Array.from({ length: times }, () => budget.take(nowMs));
+  expect(at(1000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);
+  expect(at(1400, 1)).toEqual([100]);
+  expect(at(1500, 2)).toEqual([0, 500]);
+  expect(at(2500, 3)).toEqual([0, 0, 500]);
+  expect(at(1_000_000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);
 });
 
 describe("ErrorDescriber", () => {
