@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { edgesBy, files, findCycle, type Import, imports, isOwn, loadedBy } from "./graph.ts";
+
+const own = imports.filter(isOwn);
+const inServer = own.filter(({ from, to }) => from.startsWith("server/") && to.startsWith("server/"));
+const text = ({ from, to, kind }: Import) => `${from} → ${to} (${kind})`;
+const folderOf = (file: string) => file.split("/")[0] ?? "";
+
+test("every import of a file leads to one", () => {
+  expect(files.length).toBeGreaterThan(200);
+  expect(imports.length).toBeGreaterThan(1000);
+  expect(own.filter(({ to }) => !files.includes(to)).map(text)).toEqual([]);
+});
+
+describe("between the folders", () => {
+  /** What each folder may import, besides itself. */
+  const below: Record<string, readonly string[]> = {
+    proto: [],
+    project: ["proto"],
+    server: ["project", "proto"],
+    cli: ["project", "proto", "server"],
+    plugin: [],
+  };
+
+  test("imports point one way", () => {
+    const upward = own.filter(({ from, to }) => {
+      const [a, b] = [folderOf(from), folderOf(to)];
+      return a !== b && !below[a]?.includes(b);
+    });
+    expect(upward.map(text)).toEqual([]);
+  });
+
+  test("the command line loads the server lazily, and only to serve, to test and to administrate", () => {
+    const entries = files.filter((file) => file === "cli/main.ts" || file.startsWith("cli/commands/"));
+    expect(entries.length).toBeGreaterThan(20);
+    for (const entry of entries) {
+      const server = [...loadedBy([entry])].filter((file) => file.startsWith("server/"));
+      expect(server, `what ${entry} loads of the server at once`).toEqual([]);
+    }
+    const doors = own.filter(
+      ({ from, to, kind }) => from.startsWith("cli/") && to.startsWith("server/") && kind !== "type",
+    );
+    expect([...new Set(doors.map(({ from }) => from))].toSorted()).toEqual([
+      "cli/admin-store.ts",
+      "cli/commands/serve.ts",
+      "cli/local/pool.ts",
+    ]);
+  });
+
+  test("the plugin needs ofetch and nothing else of npm, and loads even that lazily", () => {
+    const outside = imports.filter(
+      (one) => one.from.startsWith("plugin/") && !isOwn(one) && !one.to.startsWith("node:"),
+    );
+    expect(new Set(outside.map(({ to, kind }) => `${to} ${kind}`))).toEqual(
+      new Set(["ofetch type", "ofetch lazy"]),
+    );
+  });
+
+  test("what users import as 'svc' imports nothing", () => {
+    const runtime = imports.filter(({ from, kind }) => from === "project/authoring.ts" && kind !== "type");
+    expect(runtime.map(text)).toEqual([]);
+  });
+});
+
+describe("in the server", () => {
+  /** From the bottom up; each may import those before it. Within a row, no two may import each other. */
+  const layers: readonly (readonly string[])[] = [
+    ["errors", "config", "runtime", "ids", "keys", "version"],
+    [
+      "store",
+      "storage",
+      "executions",
+      "schedules",
+      "webhooks",
+      "secrets",
+      "auth",
+      "first-run",
+      "housekeeper",
+    ],
+    ["services"],
+    ["routes", "logs"],
+    ["listener"],
+    ["server", "admin"],
+    ["main"],
+  ];
+  const partOf = (file: string) => file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
+  const layerOf = (file: string) => layers.findIndex((layer) => layer.includes(partOf(file)));
+
+  test("every part has its layer", () => {
+    expect(files.filter((file) => file.startsWith("server/") && layerOf(file) < 0)).toEqual([]);
+  });
+
+  test("imports point down", () => {
+    const upward = inServer.filter(({ from, to }) => layerOf(to) > layerOf(from));
+    expect(upward.map(text)).toEqual([]);
+  });
+
+  test("parts of one layer do not import each other", () => {
+    expect(findCycle(edgesBy(partOf, inServer))).toBeNull();
+  });
+
+  test("only the composition roots name a concrete driver", () => {
+    const drivers = ["server/store/sqlite.ts", "server/storage/filesystem.ts"];
+    const namers = inServer.filter(({ to }) => drivers.includes(to)).map(({ from }) => from);
+    expect([...new Set(namers)].toSorted()).toEqual([
+      "server/admin.ts",
+      "server/routes/objects.ts",
+      "server/server.ts",
+    ]);
+  });
+
+  test("only the runtime file asks which runtime it is", () => {
+    const asking = imports.filter(({ from, to }) => from.startsWith("server/") && /^(bun|deno)\b/.test(to));
+    expect(asking.map(text)).toEqual([]);
+  });
+
+  test("the process that runs users' code loads its own files and the runtime's, and no more", () => {
+    const loaded = [...loadedBy(["server/executions/child/main.ts"])];
+    const foreign = loaded.filter(
+      (file) => !file.startsWith("server/executions/child/") && !file.startsWith("node:"),
+    );
+    expect(foreign).toEqual(["server/runtime.ts"]);
+    expect(loaded).not.toContain("node:sqlite");
+    const lazy = own.filter(
+      ({ from, kind }) => kind === "lazy" && from.startsWith("server/executions/child/"),
+    );
+    expect(lazy.map(text)).toEqual([]);
+  });
+});
+
+describe("cycles", () => {
+  test("there are none", () => {
+    const child = "server/executions/child/";
+    const known = ({ from, to, kind }: Import) =>
+      kind === "type" && from.startsWith(child) && to.startsWith(child);
+    const edges = edgesBy(
+      (file) => file,
+      own.filter((one) => one.kind !== "lazy" && !known(one)),
+    );
+    expect(findCycle(edges)).toBeNull();
+  });
+});

@@ -1,0 +1,150 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, onTestFinished, test } from "vitest";
+import * as plugin from "../../plugin/index.ts";
+import * as authoring from "../../project/authoring.ts";
+import { bin, root } from "../support/runtimes.ts";
+
+const run = promisify(execFile);
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const manifest = JSON.parse(read("package.json")) as {
+  bin: Record<string, string>;
+  exports: Record<string, string | { types: string; default: string }>;
+  engines: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+interface Locked {
+  version?: string;
+  integrity?: string;
+  /** Where people may give money; the only addresses that belong there. */
+  funding?: unknown;
+}
+
+describe("what users import", () => {
+  test("as 'svc' is this and no more", () => {
+    expect(Object.keys(authoring).toSorted()).toEqual([
+      "ExecutionError",
+      "FinalError",
+      "defineAgent",
+      "defineWorkflow",
+    ]);
+    const named = [
+      ...read("project/authoring.ts").matchAll(/^export (?:interface|type|function|class|const) (\w+)/gm),
+    ];
+    expect(named.map(([, name]) => name).toSorted()).toEqual([
+      "Context",
+      "ExecutionError",
+      "FinalError",
+      "Handler",
+      "Log",
+      "defineAgent",
+      "defineWorkflow",
+    ]);
+  });
+
+  test("as 'svc/plugin' has the plugin and its adapters", () => {
+    expect(Object.keys(plugin).toSorted()).toEqual([
+      "RestError",
+      "RestPlugin",
+      "isRestError",
+      "toAiSdkTools",
+      "toMcpTools",
+      "toOpenAiTools",
+    ]);
+  });
+});
+
+describe("the lock file", () => {
+  test("names no registry, so that it works behind every mirror", () => {
+    const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> };
+    const entries = Object.values(packages).map(({ funding, ...entry }) => JSON.stringify(entry));
+    expect(entries.length).toBeGreaterThan(50);
+    expect(entries.filter((entry) => entry.includes("://"))).toEqual([]);
+    expect(read(".npmrc")).toMatch(/^omit-lockfile-registry-resolved\s*=\s*true$/m);
+    expect(read(".npmrc")).not.toMatch(/registry\s*=|_auth|token/i);
+  });
+
+  test("has exact versions, with their integrity", () => {
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> };
+    const unsure = Object.entries(packages).filter(([path, entry]) => path !== "" && !entry.integrity);
+    expect(unsure.map(([path]) => path)).toEqual([]);
+    for (const [name, version] of versions)
+      expect(packages[`node_modules/${name}`]?.version, name).toBe(version);
+  });
+});
+
+test("every dependency is imported by what is published", async () => {
+  const { imports } = await import("./graph.ts");
+  const used = new Set(
+    imports.map(({ to }) =>
+      to
+        .split("/")
+        .slice(0, to.startsWith("@") ? 2 : 1)
+        .join("/"),
+    ),
+  );
+  expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([]);
+  const packages = [...used].filter(
+    (name) => !name.startsWith("node:") && !/^(proto|project|server|cli|plugin|svc)$/.test(name),
+  );
+  expect(packages.filter((name) => !(name in manifest.dependencies))).toEqual([]);
+});
+
+describe("the published package", () => {
+  test("holds what was compiled, the contract and the papers, and nothing else", async () => {
+    const copy = await copyOfRepository();
+    await run(bin("tsc"), ["-p", "tsconfig.build.json"], { cwd: copy });
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: copy });
+    const [packed] = JSON.parse(stdout) as { files: { path: string; mode: number }[] }[];
+    const paths = packed?.files.map(({ path }) => path) ?? [];
+    const odd = paths.filter(
+      (path) =>
+        !/^dist\/(proto|project|server|cli|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
+        !/^proto\/svc\/v1\/\w+\.proto$/.test(path) &&
+        !["package.json", "README.md", "CHANGELOG.md", "LICENSE", "cli/launcher.js"].includes(path),
+    );
+    expect(odd).toEqual([]);
+    const targets = Object.values(manifest.exports).flatMap((one) =>
+      typeof one === "string" ? one : Object.values(one),
+    );
+    for (const path of [...targets, ...Object.values(manifest.bin), "README.md", "LICENSE", "CHANGELOG.md"]) {
+      expect(paths).toContain(path.replace(/^\.\//, ""));
+    }
+    expect(paths).toContain("proto/svc/v1/webhook.proto");
+    expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(7);
+    // What it runs with is what it was compiled to: no import of a TypeScript file is left.
+    const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
+    const left = compiled.filter((path) =>
+      /(?:from|import\()\s*"\.[^"]+\.ts"/.test(readFileSync(join(copy, path), "utf8")),
+    );
+    expect(left).toEqual([]);
+  });
+});
+
+/** The committed files as they are now, with the dependencies of the repository. */
+async function copyOfRepository(): Promise<string> {
+  const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  for (const name of ["proto", "project", "server", "cli", "plugin"]) {
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  for (const name of [
+    "package.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "README.md",
+    "CHANGELOG.md",
+    "LICENSE",
+  ]) {
+    cpSync(join(root, name), join(copy, name));
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
