@@ -19,7 +19,7 @@ import { parseJsonObject } from "../webhooks/json.ts";
 import { parsePreferWait } from "../webhooks/prefer.ts";
 import type { Route } from "../webhooks/route-table.ts";
 import { readDelivery, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
-import type { Accepted, Payload } from "../webhooks/trigger.ts";
+import type { Accepted, Payload, WebhookAddress } from "../webhooks/trigger.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
 import type { Match } from "./http-rule.ts";
@@ -44,7 +44,8 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
   const { app, request, response, report } = hook;
   let route: Route;
   try {
-    route = await routeOf(hook);
+    const address = readAddress(hook);
+    route = app.trigger.heldRoute(address) ?? (await app.trigger.route(address));
   } catch (error) {
     sendError(response, toPublicError(error, report));
     return;
@@ -74,7 +75,7 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
   }
 }
 
-async function routeOf({ app, match, environment }: WebhookRequest): Promise<Route> {
+function readAddress({ match, environment }: WebhookRequest): WebhookAddress {
   const { variables } = match;
   const address = addressOf(
     {
@@ -87,7 +88,7 @@ async function routeOf({ app, match, environment }: WebhookRequest): Promise<Rou
     environment,
   );
   if (address === null) throw notFound("There is no such webhook.");
-  return app.trigger.route(address);
+  return address;
 }
 
 async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecord): Promise<void> {

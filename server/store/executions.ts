@@ -3,7 +3,7 @@
  * a fence made of owner, attempt and losses: whoever lost the lease can no longer change the row.
  */
 import type { TargetKind } from "../../project/definition.ts";
-import { all, first, type Program, run } from "./engine.ts";
+import { all, first, type Program, run, type Statement } from "./engine.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
@@ -91,9 +91,13 @@ export interface ExecutionFilter {
 }
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
-  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status,
-  lease_owner, lease_until, started_at, webhook)
+  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
+  lease_until, started_at, webhook)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?20)`;
+/** The same for a webhook without a mapping: half the parameters to bind, on the way that is walked most. */
+const INSERT_WEBHOOK = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment,
+  input, due_at, created_at, status, lease_owner, lease_until, started_at, webhook)
+VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -150,29 +154,59 @@ export interface AttemptRow {
 }
 
 export function* insertExecution(row: NewExecution): Program<void> {
-  yield* run(
-    INSERT,
-    row.org_id,
-    row.execution_id,
-    row.kind,
-    row.name,
-    row.origin,
-    row.deployment_id,
-    row.environment,
-    row.input,
-    row.unmapped ?? "[]",
-    row.mapping ?? null,
-    row.replay_of ?? null,
-    row.parent_execution_id ?? null,
-    row.parent_key ?? null,
-    row.depth ?? 0,
-    row.created_at,
-    row.lease === undefined ? "queued" : "running",
-    row.lease?.owner ?? null,
-    row.lease?.untilMs ?? null,
-    row.lease === undefined ? null : row.created_at,
-    row.webhook ?? null,
-  );
+  yield row.origin === "webhook" && row.mapping === undefined ? webhookStatement(row) : statement(row);
+}
+
+function webhookStatement(row: NewExecution): Statement {
+  const { org_id, execution_id, kind, name, deployment_id, environment, input, created_at, lease } = row;
+  const status = lease === undefined ? "queued" : "running";
+  const startedAt = lease === undefined ? null : created_at;
+  return {
+    sql: INSERT_WEBHOOK,
+    params: [
+      org_id,
+      execution_id,
+      kind,
+      name,
+      deployment_id,
+      environment,
+      input,
+      created_at,
+      status,
+      lease?.owner ?? null,
+      lease?.untilMs ?? null,
+      startedAt,
+      row.webhook ?? null,
+    ],
+  };
+}
+
+function statement(row: NewExecution): Statement {
+  return {
+    sql: INSERT,
+    params: [
+      row.org_id,
+      row.execution_id,
+      row.kind,
+      row.name,
+      row.origin,
+      row.deployment_id,
+      row.environment,
+      row.input,
+      row.unmapped ?? "[]",
+      row.mapping ?? null,
+      row.replay_of ?? null,
+      row.parent_execution_id ?? null,
+      row.parent_key ?? null,
+      row.depth ?? 0,
+      row.created_at,
+      row.lease === undefined ? "queued" : "running",
+      row.lease?.owner ?? null,
+      row.lease?.untilMs ?? null,
+      row.lease === undefined ? null : row.created_at,
+      row.webhook ?? null,
+    ],
+  };
 }
 
 /** As `insertExecution`, and returns the row's id. */

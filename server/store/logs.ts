@@ -73,12 +73,19 @@ const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE org_id = ?1 AND exec
   AND ${OWN_LINES} AND ${MATCHES}
 ORDER BY seq LIMIT ?2`;
 const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs WHERE org_id = ?";
-const WEBHOOK_LINE = `SELECT org_id, execution_id, created_at, kind, name, environment, deployment_id, webhook
-FROM executions WHERE org_id = ?1 AND webhook IS NOT NULL AND (?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4)`;
-const SELECT_LAST_WEBHOOKS = `${WEBHOOK_LINE} ORDER BY execution_id DESC LIMIT ?2`;
-const SELECT_WEBHOOKS_AFTER = `${WEBHOOK_LINE} AND execution_id > ?5 ORDER BY execution_id LIMIT ?2`;
-const SELECT_WEBHOOK_END = `SELECT MAX(execution_id) AS execution_id FROM executions
-WHERE org_id = ? AND webhook IS NOT NULL`;
+const WEBHOOK_COLUMNS = "org_id, execution_id, created_at, kind, name, environment, deployment_id, webhook";
+const IS_LINE = "webhook IS NOT NULL AND (?3 = '' OR name = ?3) AND (?4 = '' OR environment = ?4)";
+/**
+ * Executions among which the last webhooks are looked for. An index of them would find older ones too, and cost each
+ * webhook a tree to write.
+ */
+const lookedBack = 20_000;
+const SELECT_LAST_WEBHOOKS = `SELECT ${WEBHOOK_COLUMNS} FROM
+  (SELECT * FROM executions WHERE org_id = ?1 ORDER BY execution_id DESC LIMIT ${lookedBack})
+WHERE ${IS_LINE} ORDER BY execution_id DESC LIMIT ?2`;
+const SELECT_WEBHOOKS_AFTER = `SELECT ${WEBHOOK_COLUMNS} FROM executions
+WHERE org_id = ?1 AND execution_id > ?5 AND ${IS_LINE} ORDER BY execution_id LIMIT ?2`;
+const SELECT_WEBHOOK_END = "SELECT MAX(execution_id) AS execution_id FROM executions WHERE org_id = ?";
 
 /** Appends lines, each at the end of its organization's log. */
 export function* insertLogs(rows: readonly NewLog[]): Program<void> {

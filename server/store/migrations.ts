@@ -164,7 +164,6 @@ CREATE TABLE executions (
   finished_at         BIGINT,
   PRIMARY KEY (org_id, execution_id)
 ) WITHOUT ROWID;
-CREATE INDEX webhook_executions ON executions (org_id, execution_id) WHERE webhook IS NOT NULL;
 CREATE INDEX queued_executions ON executions (deployment_id, due_at) WHERE status = 'queued';
 CREATE INDEX finished_executions ON executions (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX leased_executions ON executions (lease_until) WHERE status = 'running';

@@ -6,29 +6,40 @@ import { performance } from "node:perf_hooks";
 import { Code } from "@connectrpc/connect";
 import type { Limits } from "../config.ts";
 import { fail } from "../errors.ts";
-import { type RateClaim, RateLimiter, type RateState, rateLimitHeaders, sourceKey } from "./rate-limit.ts";
+import {
+  type RateClaim,
+  type RateLimit,
+  RateLimiter,
+  type RateState,
+  rateLimitHeaders,
+  sourceKey,
+} from "./rate-limit.ts";
 import type { Route } from "./route-table.ts";
 
 /** How many times the organization's rate one sender may try before his signatures are even looked at. */
 const coarseFactor = 4;
 
 export class WebhookLimits {
-  readonly #limits: Limits;
+  readonly #webhook: RateLimit;
+  readonly #organization: RateLimit;
+  readonly #sender: RateLimit;
   readonly #charged = new RateLimiter();
   readonly #coarse = new RateLimiter();
+  readonly #claimsOf = new WeakMap<Route, RateClaim[]>();
 
   constructor(limits: Limits) {
-    this.#limits = limits;
+    const { webhookRate, webhookBurst, organizationRate, organizationBurst } = limits;
+    this.#webhook = { requestsPerSecond: webhookRate, burst: webhookBurst };
+    this.#organization = { requestsPerSecond: organizationRate, burst: organizationBurst };
+    this.#sender = {
+      requestsPerSecond: organizationRate * coarseFactor,
+      burst: organizationBurst * coarseFactor,
+    };
   }
 
   /** Before the body is read. @throws ConnectError 429 */
   admit(orgId: string, sender: string | undefined): void {
-    const { organizationRate, organizationBurst } = this.#limits;
-    const limit = {
-      requestsPerSecond: organizationRate * coarseFactor,
-      burst: organizationBurst * coarseFactor,
-    };
-    const state = this.#coarse.take(`${orgId} ${sourceKey(sender)}`, limit, performance.now());
+    const state = this.#coarse.take(`${orgId} ${sourceKey(sender)}`, this.#sender, performance.now());
     if (!state.allowed) throw refused([{ policy: "sender", state }]);
   }
 
@@ -49,13 +60,17 @@ export class WebhookLimits {
     return rateLimitHeaders(named(states));
   }
 
+  /** Made once for each route; a route lives until its organization deploys again. */
   #claims(route: Route): RateClaim[] {
-    const { webhookRate, webhookBurst, organizationRate, organizationBurst } = this.#limits;
-    const own = route.definition.rateLimit ?? { requestsPerSecond: webhookRate, burst: webhookBurst };
-    return [
-      { key: `${route.orgId}/${route.webhook}`, limit: own },
-      { key: route.orgId, limit: { requestsPerSecond: organizationRate, burst: organizationBurst } },
-    ];
+    let claims = this.#claimsOf.get(route);
+    if (claims === undefined) {
+      claims = [
+        { key: `${route.orgId}/${route.webhook}`, limit: route.definition.rateLimit ?? this.#webhook },
+        { key: route.orgId, limit: this.#organization },
+      ];
+      this.#claimsOf.set(route, claims);
+    }
+    return claims;
   }
 }
 

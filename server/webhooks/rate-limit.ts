@@ -162,6 +162,8 @@ export function sourceKey(address: string | undefined): string {
 }
 
 /** A state and the name of its policy, for example `webhook`: visible ASCII without quotes and backslashes. */
+const none: readonly PolicyState[] = [];
+
 export interface PolicyState {
   policy: string;
   state: RateState;
@@ -175,7 +177,9 @@ export interface PolicyState {
  */
 export function rateLimitHeaders(policies: readonly PolicyState[]): Record<string, string> {
   if (policies.length === 0) return {};
-  const refusing = policies.filter(({ state }) => !state.allowed);
+  const refusing = policies.some(({ state }) => !state.allowed)
+    ? policies.filter(({ state }) => !state.allowed)
+    : none;
   const listed = refusing.length === 0 ? policies : refusing;
   const headers: Record<string, string> = {
     "RateLimit-Policy": policies.map(policyItem).join(", "),
@@ -189,9 +193,22 @@ export function rateLimitHeaders(policies: readonly PolicyState[]): Record<strin
   return headers;
 }
 
+/** By limit, which lives as long as its webhook's route: the text is the same in every answer. */
+const policyItems = new WeakMap<RateLimit, Map<string, string>>();
+
 function policyItem({ policy, state: { limit } }: PolicyState): string {
-  const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.requestsPerSecond));
-  return `"${policy}";q=${Math.floor(limit.burst)};w=${windowSeconds}`;
+  let items = policyItems.get(limit);
+  if (items === undefined) {
+    items = new Map();
+    policyItems.set(limit, items);
+  }
+  let item = items.get(policy);
+  if (item === undefined) {
+    const windowSeconds = Math.max(1, Math.ceil(limit.burst / limit.requestsPerSecond));
+    item = `"${policy}";q=${Math.floor(limit.burst)};w=${windowSeconds}`;
+    items.set(policy, item);
+  }
+  return item;
 }
 
 function newBucket(key: string, limit: RateLimit, nowMs: number): Bucket {

@@ -47,6 +47,11 @@ export class RouteTable {
     this.#version = engine.version();
   }
 
+  /** A route that is in memory, without waiting; undefined says nothing of whether there is one. */
+  held(orgId: string, environment: string, kind: TargetKind, name: string, slug: string): Route | undefined {
+    return this.#held(orgId)?.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
+  }
+
   async find(
     orgId: string,
     environment: string,

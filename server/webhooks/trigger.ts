@@ -49,6 +49,13 @@ export class Trigger {
     this.#parts = parts;
   }
 
+  /** The route of an address, when it is in memory and takes deliveries: what nearly every request needs. */
+  heldRoute({ orgId, environment, target, slug }: WebhookAddress): Route | undefined {
+    if (target === null) return undefined;
+    const route = this.#parts.routes.held(orgId, environment, target.kind, target.name, slug);
+    return route?.gone ? undefined : route;
+  }
+
   /** @throws ConnectError: 404 when there is no such webhook, 409 when several match, 410 when its deployment was deleted. */
   async route(address: WebhookAddress): Promise<Route> {
     const { orgId, environment, target, slug } = address;

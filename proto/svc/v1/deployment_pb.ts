@@ -766,6 +766,8 @@ export const DeploymentEventSchema: GenMessage<DeploymentEvent, {jsonType: Deplo
   messageDesc(file_svc_v1_deployment, 6);
 
 /**
+ * What CreateUpload is asked.
+ *
  * @generated from message svc.v1.CreateUploadRequest
  */
 export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
@@ -785,6 +787,8 @@ export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
 };
 
 /**
+ * What CreateUpload is asked.
+ *
  * @generated from message svc.v1.CreateUploadRequest
  */
 export type CreateUploadRequestJson = {
@@ -811,6 +815,8 @@ export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest, {jsonTyp
   messageDesc(file_svc_v1_deployment, 7);
 
 /**
+ * What CreateUpload answers.
+ *
  * @generated from message svc.v1.CreateUploadResponse
  */
 export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
@@ -844,6 +850,8 @@ export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
 };
 
 /**
+ * What CreateUpload answers.
+ *
  * @generated from message svc.v1.CreateUploadResponse
  */
 export type CreateUploadResponseJson = {
@@ -884,6 +892,8 @@ export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse, {jsonT
   messageDesc(file_svc_v1_deployment, 8);
 
 /**
+ * What CreateDeployment is asked.
+ *
  * @generated from message svc.v1.CreateDeploymentRequest
  */
 export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> & {
@@ -910,6 +920,8 @@ export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> 
 };
 
 /**
+ * What CreateDeployment is asked.
+ *
  * @generated from message svc.v1.CreateDeploymentRequest
  */
 export type CreateDeploymentRequestJson = {
@@ -943,6 +955,8 @@ export const CreateDeploymentRequestSchema: GenMessage<CreateDeploymentRequest, 
   messageDesc(file_svc_v1_deployment, 9);
 
 /**
+ * What GetDeployment is asked.
+ *
  * @generated from message svc.v1.GetDeploymentRequest
  */
 export type GetDeploymentRequest = Message<"svc.v1.GetDeploymentRequest"> & {
@@ -962,6 +976,8 @@ export type GetDeploymentRequest = Message<"svc.v1.GetDeploymentRequest"> & {
 };
 
 /**
+ * What GetDeployment is asked.
+ *
  * @generated from message svc.v1.GetDeploymentRequest
  */
 export type GetDeploymentRequestJson = {
@@ -988,6 +1004,8 @@ export const GetDeploymentRequestSchema: GenMessage<GetDeploymentRequest, {jsonT
   messageDesc(file_svc_v1_deployment, 10);
 
 /**
+ * What ListDeployments is asked.
+ *
  * @generated from message svc.v1.ListDeploymentsRequest
  */
 export type ListDeploymentsRequest = Message<"svc.v1.ListDeploymentsRequest"> & {
@@ -1028,6 +1046,8 @@ export type ListDeploymentsRequest = Message<"svc.v1.ListDeploymentsRequest"> & 
 };
 
 /**
+ * What ListDeployments is asked.
+ *
  * @generated from message svc.v1.ListDeploymentsRequest
  */
 export type ListDeploymentsRequestJson = {
@@ -1075,6 +1095,8 @@ export const ListDeploymentsRequestSchema: GenMessage<ListDeploymentsRequest, {j
   messageDesc(file_svc_v1_deployment, 11);
 
 /**
+ * What ListDeployments answers.
+ *
  * @generated from message svc.v1.ListDeploymentsResponse
  */
 export type ListDeploymentsResponse = Message<"svc.v1.ListDeploymentsResponse"> & {
@@ -1094,6 +1116,8 @@ export type ListDeploymentsResponse = Message<"svc.v1.ListDeploymentsResponse"> 
 };
 
 /**
+ * What ListDeployments answers.
+ *
  * @generated from message svc.v1.ListDeploymentsResponse
  */
 export type ListDeploymentsResponseJson = {
@@ -1120,6 +1144,8 @@ export const ListDeploymentsResponseSchema: GenMessage<ListDeploymentsResponse, 
   messageDesc(file_svc_v1_deployment, 12);
 
 /**
+ * What RollbackDeployment is asked.
+ *
  * @generated from message svc.v1.RollbackDeploymentRequest
  */
 export type RollbackDeploymentRequest = Message<"svc.v1.RollbackDeploymentRequest"> & {
@@ -1132,6 +1158,8 @@ export type RollbackDeploymentRequest = Message<"svc.v1.RollbackDeploymentReques
 };
 
 /**
+ * What RollbackDeployment is asked.
+ *
  * @generated from message svc.v1.RollbackDeploymentRequest
  */
 export type RollbackDeploymentRequestJson = {
@@ -1151,6 +1179,8 @@ export const RollbackDeploymentRequestSchema: GenMessage<RollbackDeploymentReque
   messageDesc(file_svc_v1_deployment, 13);
 
 /**
+ * What DeleteDeployment is asked.
+ *
  * @generated from message svc.v1.DeleteDeploymentRequest
  */
 export type DeleteDeploymentRequest = Message<"svc.v1.DeleteDeploymentRequest"> & {
@@ -1170,6 +1200,8 @@ export type DeleteDeploymentRequest = Message<"svc.v1.DeleteDeploymentRequest"> 
 };
 
 /**
+ * What DeleteDeployment is asked.
+ *
  * @generated from message svc.v1.DeleteDeploymentRequest
  */
 export type DeleteDeploymentRequestJson = {
@@ -1196,6 +1228,8 @@ export const DeleteDeploymentRequestSchema: GenMessage<DeleteDeploymentRequest, 
   messageDesc(file_svc_v1_deployment, 14);
 
 /**
+ * What DownloadDeployment is asked.
+ *
  * @generated from message svc.v1.DownloadDeploymentRequest
  */
 export type DownloadDeploymentRequest = Message<"svc.v1.DownloadDeploymentRequest"> & {
@@ -1208,6 +1242,8 @@ export type DownloadDeploymentRequest = Message<"svc.v1.DownloadDeploymentReques
 };
 
 /**
+ * What DownloadDeployment is asked.
+ *
  * @generated from message svc.v1.DownloadDeploymentRequest
  */
 export type DownloadDeploymentRequestJson = {
@@ -1227,6 +1263,8 @@ export const DownloadDeploymentRequestSchema: GenMessage<DownloadDeploymentReque
   messageDesc(file_svc_v1_deployment, 15);
 
 /**
+ * What DownloadDeployment answers.
+ *
  * @generated from message svc.v1.DownloadDeploymentResponse
  */
 export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentResponse"> & {
@@ -1260,6 +1298,8 @@ export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentRespo
 };
 
 /**
+ * What DownloadDeployment answers.
+ *
  * @generated from message svc.v1.DownloadDeploymentResponse
  */
 export type DownloadDeploymentResponseJson = {

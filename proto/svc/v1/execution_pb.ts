@@ -528,6 +528,8 @@ export const AttemptSchema: GenMessage<Attempt, {jsonType: AttemptJson}> = /*@__
   messageDesc(file_svc_v1_execution, 2);
 
 /**
+ * Why an attempt failed.
+ *
  * @generated from message svc.v1.ExecutionError
  */
 export type ExecutionError = Message<"svc.v1.ExecutionError"> & {
@@ -554,6 +556,8 @@ export type ExecutionError = Message<"svc.v1.ExecutionError"> & {
 };
 
 /**
+ * Why an attempt failed.
+ *
  * @generated from message svc.v1.ExecutionError
  */
 export type ExecutionErrorJson = {
@@ -587,6 +591,8 @@ export const ExecutionErrorSchema: GenMessage<ExecutionError, {jsonType: Executi
   messageDesc(file_svc_v1_execution, 3);
 
 /**
+ * What RunExecution is asked.
+ *
  * @generated from message svc.v1.RunExecutionRequest
  */
 export type RunExecutionRequest = Message<"svc.v1.RunExecutionRequest"> & {
@@ -620,6 +626,8 @@ export type RunExecutionRequest = Message<"svc.v1.RunExecutionRequest"> & {
 };
 
 /**
+ * What RunExecution is asked.
+ *
  * @generated from message svc.v1.RunExecutionRequest
  */
 export type RunExecutionRequestJson = {
@@ -660,6 +668,8 @@ export const RunExecutionRequestSchema: GenMessage<RunExecutionRequest, {jsonTyp
   messageDesc(file_svc_v1_execution, 4);
 
 /**
+ * What GetExecution is asked.
+ *
  * @generated from message svc.v1.GetExecutionRequest
  */
 export type GetExecutionRequest = Message<"svc.v1.GetExecutionRequest"> & {
@@ -672,6 +682,8 @@ export type GetExecutionRequest = Message<"svc.v1.GetExecutionRequest"> & {
 };
 
 /**
+ * What GetExecution is asked.
+ *
  * @generated from message svc.v1.GetExecutionRequest
  */
 export type GetExecutionRequestJson = {
@@ -691,6 +703,8 @@ export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest, {jsonTyp
   messageDesc(file_svc_v1_execution, 5);
 
 /**
+ * What CancelExecution is asked.
+ *
  * @generated from message svc.v1.CancelExecutionRequest
  */
 export type CancelExecutionRequest = Message<"svc.v1.CancelExecutionRequest"> & {
@@ -703,6 +717,8 @@ export type CancelExecutionRequest = Message<"svc.v1.CancelExecutionRequest"> & 
 };
 
 /**
+ * What CancelExecution is asked.
+ *
  * @generated from message svc.v1.CancelExecutionRequest
  */
 export type CancelExecutionRequestJson = {
@@ -722,6 +738,8 @@ export const CancelExecutionRequestSchema: GenMessage<CancelExecutionRequest, {j
   messageDesc(file_svc_v1_execution, 6);
 
 /**
+ * What ReplayExecution is asked.
+ *
  * @generated from message svc.v1.ReplayExecutionRequest
  */
 export type ReplayExecutionRequest = Message<"svc.v1.ReplayExecutionRequest"> & {
@@ -748,6 +766,8 @@ export type ReplayExecutionRequest = Message<"svc.v1.ReplayExecutionRequest"> & 
 };
 
 /**
+ * What ReplayExecution is asked.
+ *
  * @generated from message svc.v1.ReplayExecutionRequest
  */
 export type ReplayExecutionRequestJson = {
@@ -781,6 +801,8 @@ export const ReplayExecutionRequestSchema: GenMessage<ReplayExecutionRequest, {j
   messageDesc(file_svc_v1_execution, 7);
 
 /**
+ * What ListExecutions is asked.
+ *
  * @generated from message svc.v1.ListExecutionsRequest
  */
 export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
@@ -835,6 +857,8 @@ export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
 };
 
 /**
+ * What ListExecutions is asked.
+ *
  * @generated from message svc.v1.ListExecutionsRequest
  */
 export type ListExecutionsRequestJson = {
@@ -896,6 +920,8 @@ export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jso
   messageDesc(file_svc_v1_execution, 8);
 
 /**
+ * What ListExecutions answers.
+ *
  * @generated from message svc.v1.ListExecutionsResponse
  */
 export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & {
@@ -915,6 +941,8 @@ export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & 
 };
 
 /**
+ * What ListExecutions answers.
+ *
  * @generated from message svc.v1.ListExecutionsResponse
  */
 export type ListExecutionsResponseJson = {
@@ -941,6 +969,8 @@ export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse, {j
   messageDesc(file_svc_v1_execution, 9);
 
 /**
+ * What WatchExecution is asked.
+ *
  * @generated from message svc.v1.WatchExecutionRequest
  */
 export type WatchExecutionRequest = Message<"svc.v1.WatchExecutionRequest"> & {
@@ -960,6 +990,8 @@ export type WatchExecutionRequest = Message<"svc.v1.WatchExecutionRequest"> & {
 };
 
 /**
+ * What WatchExecution is asked.
+ *
  * @generated from message svc.v1.WatchExecutionRequest
  */
 export type WatchExecutionRequestJson = {
@@ -1042,6 +1074,8 @@ export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse, {j
   messageDesc(file_svc_v1_execution, 11);
 
 /**
+ * What TailLogs is asked.
+ *
  * @generated from message svc.v1.TailLogsRequest
  */
 export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
@@ -1096,6 +1130,8 @@ export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
 };
 
 /**
+ * What TailLogs is asked.
+ *
  * @generated from message svc.v1.TailLogsRequest
  */
 export type TailLogsRequestJson = {
@@ -1157,6 +1193,8 @@ export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailL
   messageDesc(file_svc_v1_execution, 12);
 
 /**
+ * What TailLogs answers.
+ *
  * @generated from message svc.v1.TailLogsResponse
  */
 export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
@@ -1169,6 +1207,8 @@ export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
 };
 
 /**
+ * What TailLogs answers.
+ *
  * @generated from message svc.v1.TailLogsResponse
  */
 export type TailLogsResponseJson = {

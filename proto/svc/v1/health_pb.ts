@@ -15,12 +15,16 @@ export const file_svc_v1_health: GenFile = /*@__PURE__*/
   fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0In0KDUNoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDwoHcnVudGltZRgDIAEoCRIUCgxvcmdhbml6YXRpb24YBCABKAkSJAoGY2hlY2tzGAUgASgLMhQuc3ZjLnYxLkhlYWx0aENoZWNrcyJACgxIZWFsdGhDaGVja3MSDQoFc3RvcmUYASABKAkSDwoHc3RvcmFnZRgCIAEoCRIQCghleGVjdXRvchgDIAEoCTJeCg1IZWFsdGhTZXJ2aWNlEk0KBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIheKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_google_api_annotations, file_svc_v1_options]);
 
 /**
+ * What Check is asked.
+ *
  * @generated from message svc.v1.CheckRequest
  */
 export type CheckRequest = Message<"svc.v1.CheckRequest"> & {
 };
 
 /**
+ * What Check is asked.
+ *
  * @generated from message svc.v1.CheckRequest
  */
 export type CheckRequestJson = {
@@ -34,6 +38,8 @@ export const CheckRequestSchema: GenMessage<CheckRequest, {jsonType: CheckReques
   messageDesc(file_svc_v1_health, 0);
 
 /**
+ * What Check answers.
+ *
  * @generated from message svc.v1.CheckResponse
  */
 export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
@@ -74,6 +80,8 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
 };
 
 /**
+ * What Check answers.
+ *
  * @generated from message svc.v1.CheckResponse
  */
 export type CheckResponseJson = {
@@ -121,6 +129,8 @@ export const CheckResponseSchema: GenMessage<CheckResponse, {jsonType: CheckResp
   messageDesc(file_svc_v1_health, 1);
 
 /**
+ * What each part says of itself.
+ *
  * @generated from message svc.v1.HealthChecks
  */
 export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
@@ -147,6 +157,8 @@ export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
 };
 
 /**
+ * What each part says of itself.
+ *
  * @generated from message svc.v1.HealthChecks
  */
 export type HealthChecksJson = {

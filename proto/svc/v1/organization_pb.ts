@@ -17,6 +17,8 @@ export const file_svc_v1_organization: GenFile = /*@__PURE__*/
   fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEiXAoMT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3Qi9wEKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVzY29wZRgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImIKE0NyZWF0ZUFwaUtleVJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVzY29wZRgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJCChRDcmVhdGVBcGlLZXlSZXNwb25zZRIbCgNrZXkYASABKAsyDi5zdmMudjEuQXBpS2V5Eg0KBXRva2VuGAIgASgJIhQKEkxpc3RBcGlLZXlzUmVxdWVzdCIzChNMaXN0QXBpS2V5c1Jlc3BvbnNlEhwKBGtleXMYASADKAsyDi5zdmMudjEuQXBpS2V5IiUKE1Jldm9rZUFwaUtleVJlcXVlc3QSDgoGa2V5X2lkGAEgASgJInYKBlNlY3JldBIMCgRuYW1lGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi8KEFNldFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSIUChJMaXN0U2VjcmV0c1JlcXVlc3QiNgoTTGlzdFNlY3JldHNSZXNwb25zZRIfCgdzZWNyZXRzGAEgAygLMg4uc3ZjLnYxLlNlY3JldCIjChNEZWxldGVTZWNyZXRSZXF1ZXN0EgwKBG5hbWUYASABKAkiFgoURGVsZXRlU2VjcmV0UmVzcG9uc2Uy/AUKE09yZ2FuaXphdGlvblNlcnZpY2USbQoPR2V0T3JnYW5pemF0aW9uEh4uc3ZjLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaFC5zdmMudjEuT3JnYW5pemF0aW9uIiSKtRgEcmVhZILT5JMCFhIUL2FwaS92MS9vcmdhbml6YXRpb24SagoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiH4q1GARmdWxsgtPkkwIROgEqIgwvYXBpL3YxL2tleXMSZAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiHIq1GARmdWxsgtPkkwIOEgwvYXBpL3YxL2tleXMSYgoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaDi5zdmMudjEuQXBpS2V5IiWKtRgEZnVsbILT5JMCFyoVL2FwaS92MS9rZXlzL3trZXlfaWR9EmIKCVNldFNlY3JldBIYLnN2Yy52MS5TZXRTZWNyZXRSZXF1ZXN0Gg4uc3ZjLnYxLlNlY3JldCIrirUYBmRlcGxveYLT5JMCGzoBKhoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfRJnCgtMaXN0U2VjcmV0cxIaLnN2Yy52MS5MaXN0U2VjcmV0c1JlcXVlc3QaGy5zdmMudjEuTGlzdFNlY3JldHNSZXNwb25zZSIfirUYBHJlYWSC0+STAhESDy9hcGkvdjEvc2VjcmV0cxJzCgxEZWxldGVTZWNyZXQSGy5zdmMudjEuRGVsZXRlU2VjcmV0UmVxdWVzdBocLnN2Yy52MS5EZWxldGVTZWNyZXRSZXNwb25zZSIoirUYBmRlcGxveYLT5JMCGCoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
+ * An organization, to which everything belongs.
+ *
  * @generated from message svc.v1.Organization
  */
 export type Organization = Message<"svc.v1.Organization"> & {
@@ -43,6 +45,8 @@ export type Organization = Message<"svc.v1.Organization"> & {
 };
 
 /**
+ * An organization, to which everything belongs.
+ *
  * @generated from message svc.v1.Organization
  */
 export type OrganizationJson = {
@@ -76,12 +80,16 @@ export const OrganizationSchema: GenMessage<Organization, {jsonType: Organizatio
   messageDesc(file_svc_v1_organization, 0);
 
 /**
+ * What GetOrganization is asked.
+ *
  * @generated from message svc.v1.GetOrganizationRequest
  */
 export type GetOrganizationRequest = Message<"svc.v1.GetOrganizationRequest"> & {
 };
 
 /**
+ * What GetOrganization is asked.
+ *
  * @generated from message svc.v1.GetOrganizationRequest
  */
 export type GetOrganizationRequestJson = {
@@ -95,6 +103,8 @@ export const GetOrganizationRequestSchema: GenMessage<GetOrganizationRequest, {j
   messageDesc(file_svc_v1_organization, 1);
 
 /**
+ * An API key, without its secret.
+ *
  * @generated from message svc.v1.ApiKey
  */
 export type ApiKey = Message<"svc.v1.ApiKey"> & {
@@ -149,6 +159,8 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
 };
 
 /**
+ * An API key, without its secret.
+ *
  * @generated from message svc.v1.ApiKey
  */
 export type ApiKeyJson = {
@@ -210,6 +222,8 @@ export const ApiKeySchema: GenMessage<ApiKey, {jsonType: ApiKeyJson}> = /*@__PUR
   messageDesc(file_svc_v1_organization, 2);
 
 /**
+ * What CreateApiKey is asked.
+ *
  * @generated from message svc.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
@@ -236,6 +250,8 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
 };
 
 /**
+ * What CreateApiKey is asked.
+ *
  * @generated from message svc.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequestJson = {
@@ -269,6 +285,8 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest, {jsonTyp
   messageDesc(file_svc_v1_organization, 3);
 
 /**
+ * What CreateApiKey answers.
+ *
  * @generated from message svc.v1.CreateApiKeyResponse
  */
 export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
@@ -288,6 +306,8 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
 };
 
 /**
+ * What CreateApiKey answers.
+ *
  * @generated from message svc.v1.CreateApiKeyResponse
  */
 export type CreateApiKeyResponseJson = {
@@ -314,12 +334,16 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse, {jsonT
   messageDesc(file_svc_v1_organization, 4);
 
 /**
+ * What ListApiKeys is asked.
+ *
  * @generated from message svc.v1.ListApiKeysRequest
  */
 export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
 };
 
 /**
+ * What ListApiKeys is asked.
+ *
  * @generated from message svc.v1.ListApiKeysRequest
  */
 export type ListApiKeysRequestJson = {
@@ -333,6 +357,8 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest, {jsonType:
   messageDesc(file_svc_v1_organization, 5);
 
 /**
+ * What ListApiKeys answers.
+ *
  * @generated from message svc.v1.ListApiKeysResponse
  */
 export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
@@ -345,6 +371,8 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
 };
 
 /**
+ * What ListApiKeys answers.
+ *
  * @generated from message svc.v1.ListApiKeysResponse
  */
 export type ListApiKeysResponseJson = {
@@ -364,6 +392,8 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse, {jsonTyp
   messageDesc(file_svc_v1_organization, 6);
 
 /**
+ * What RevokeApiKey is asked.
+ *
  * @generated from message svc.v1.RevokeApiKeyRequest
  */
 export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
@@ -376,6 +406,8 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
 };
 
 /**
+ * What RevokeApiKey is asked.
+ *
  * @generated from message svc.v1.RevokeApiKeyRequest
  */
 export type RevokeApiKeyRequestJson = {
@@ -395,6 +427,8 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest, {jsonTyp
   messageDesc(file_svc_v1_organization, 7);
 
 /**
+ * A secret, without its value.
+ *
  * @generated from message svc.v1.Secret
  */
 export type Secret = Message<"svc.v1.Secret"> & {
@@ -421,6 +455,8 @@ export type Secret = Message<"svc.v1.Secret"> & {
 };
 
 /**
+ * A secret, without its value.
+ *
  * @generated from message svc.v1.Secret
  */
 export type SecretJson = {
@@ -454,6 +490,8 @@ export const SecretSchema: GenMessage<Secret, {jsonType: SecretJson}> = /*@__PUR
   messageDesc(file_svc_v1_organization, 8);
 
 /**
+ * What SetSecret is asked.
+ *
  * @generated from message svc.v1.SetSecretRequest
  */
 export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
@@ -473,6 +511,8 @@ export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
 };
 
 /**
+ * What SetSecret is asked.
+ *
  * @generated from message svc.v1.SetSecretRequest
  */
 export type SetSecretRequestJson = {
@@ -499,12 +539,16 @@ export const SetSecretRequestSchema: GenMessage<SetSecretRequest, {jsonType: Set
   messageDesc(file_svc_v1_organization, 9);
 
 /**
+ * What ListSecrets is asked.
+ *
  * @generated from message svc.v1.ListSecretsRequest
  */
 export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
 };
 
 /**
+ * What ListSecrets is asked.
+ *
  * @generated from message svc.v1.ListSecretsRequest
  */
 export type ListSecretsRequestJson = {
@@ -518,6 +562,8 @@ export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest, {jsonType:
   messageDesc(file_svc_v1_organization, 10);
 
 /**
+ * What ListSecrets answers.
+ *
  * @generated from message svc.v1.ListSecretsResponse
  */
 export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
@@ -530,6 +576,8 @@ export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
 };
 
 /**
+ * What ListSecrets answers.
+ *
  * @generated from message svc.v1.ListSecretsResponse
  */
 export type ListSecretsResponseJson = {
@@ -549,6 +597,8 @@ export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse, {jsonTyp
   messageDesc(file_svc_v1_organization, 11);
 
 /**
+ * What DeleteSecret is asked.
+ *
  * @generated from message svc.v1.DeleteSecretRequest
  */
 export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
@@ -561,6 +611,8 @@ export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
 };
 
 /**
+ * What DeleteSecret is asked.
+ *
  * @generated from message svc.v1.DeleteSecretRequest
  */
 export type DeleteSecretRequestJson = {
@@ -580,12 +632,16 @@ export const DeleteSecretRequestSchema: GenMessage<DeleteSecretRequest, {jsonTyp
   messageDesc(file_svc_v1_organization, 12);
 
 /**
+ * What DeleteSecret answers.
+ *
  * @generated from message svc.v1.DeleteSecretResponse
  */
 export type DeleteSecretResponse = Message<"svc.v1.DeleteSecretResponse"> & {
 };
 
 /**
+ * What DeleteSecret answers.
+ *
  * @generated from message svc.v1.DeleteSecretResponse
  */
 export type DeleteSecretResponseJson = {

@@ -17,6 +17,8 @@ export const file_svc_v1_schedule: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvdjEvc2NoZWR1bGUucHJvdG8SBnN2Yy52MSKRAwoIU2NoZWR1bGUSEwoLc2NoZWR1bGVfaWQYASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGNyb24YBCABKAkSEAoIdGltZXpvbmUYBSABKAkSDwoHZW5hYmxlZBgGIAEoCBITCgtlbnZpcm9ubWVudBgHIAEoCRIVCg1kZXBsb3ltZW50X2lkGAggASgJEi8KC25leHRfcnVuX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZwYXVzZWQYCiABKAgSDwoHb3ZlcmxhcBgLIAEoCRIQCghjYXRjaF91cBgMIAEoARImCgVpbnB1dBgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHwoJbGFzdF90aWNrGA4gASgLMgwuc3ZjLnYxLlRpY2sSLQoJbmV4dF9ydW5zGA8gAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0aWNrcxgQIAMoCzIMLnN2Yy52MS5UaWNrIoMBCgRUaWNrEioKBmR1ZV9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIOCgZyZWFzb24YAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEhgKEGV4ZWN1dGlvbl9zdGF0dXMYBSABKAkiKwoUTGlzdFNjaGVkdWxlc1JlcXVlc3QSEwoLZW52aXJvbm1lbnQYASABKAkiNwoSR2V0U2NoZWR1bGVSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZW52aXJvbm1lbnQYAiABKAkiOQoUUGF1c2VTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI6ChVSZXN1bWVTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI8ChVMaXN0U2NoZWR1bGVzUmVzcG9uc2USIwoJc2NoZWR1bGVzGAEgAygLMhAuc3ZjLnYxLlNjaGVkdWxlMtgDCg9TY2hlZHVsZVNlcnZpY2USbwoNTGlzdFNjaGVkdWxlcxIcLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBodLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiIYq1GARyZWFkgtPkkwITEhEvYXBpL3YxL3NjaGVkdWxlcxJlCgtHZXRTY2hlZHVsZRIaLnN2Yy52MS5HZXRTY2hlZHVsZVJlcXVlc3QaEC5zdmMudjEuU2NoZWR1bGUiKIq1GARyZWFkgtPkkwIaEhgvYXBpL3YxL3NjaGVkdWxlcy97bmFtZX0SdAoNUGF1c2VTY2hlZHVsZRIcLnN2Yy52MS5QYXVzZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSIzirUYBmRlcGxveYLT5JMCIzoBKiIeL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3BhdXNlEncKDlJlc3VtZVNjaGVkdWxlEh0uc3ZjLnYxLlJlc3VtZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSI0irUYBmRlcGxveYLT5JMCJDoBKiIfL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3Jlc3VtZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
+ * A cron schedule of an active deployment.
+ *
  * @generated from message svc.v1.Schedule
  */
 export type Schedule = Message<"svc.v1.Schedule"> & {
@@ -134,6 +136,8 @@ export type Schedule = Message<"svc.v1.Schedule"> & {
 };
 
 /**
+ * A cron schedule of an active deployment.
+ *
  * @generated from message svc.v1.Schedule
  */
 export type ScheduleJson = {
@@ -349,6 +353,8 @@ export const TickSchema: GenMessage<Tick, {jsonType: TickJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_schedule, 1);
 
 /**
+ * What ListSchedules is asked.
+ *
  * @generated from message svc.v1.ListSchedulesRequest
  */
 export type ListSchedulesRequest = Message<"svc.v1.ListSchedulesRequest"> & {
@@ -361,6 +367,8 @@ export type ListSchedulesRequest = Message<"svc.v1.ListSchedulesRequest"> & {
 };
 
 /**
+ * What ListSchedules is asked.
+ *
  * @generated from message svc.v1.ListSchedulesRequest
  */
 export type ListSchedulesRequestJson = {
@@ -380,6 +388,8 @@ export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest, {jsonT
   messageDesc(file_svc_v1_schedule, 2);
 
 /**
+ * What GetSchedule is asked.
+ *
  * @generated from message svc.v1.GetScheduleRequest
  */
 export type GetScheduleRequest = Message<"svc.v1.GetScheduleRequest"> & {
@@ -399,6 +409,8 @@ export type GetScheduleRequest = Message<"svc.v1.GetScheduleRequest"> & {
 };
 
 /**
+ * What GetSchedule is asked.
+ *
  * @generated from message svc.v1.GetScheduleRequest
  */
 export type GetScheduleRequestJson = {
@@ -425,6 +437,8 @@ export const GetScheduleRequestSchema: GenMessage<GetScheduleRequest, {jsonType:
   messageDesc(file_svc_v1_schedule, 3);
 
 /**
+ * What PauseSchedule is asked.
+ *
  * @generated from message svc.v1.PauseScheduleRequest
  */
 export type PauseScheduleRequest = Message<"svc.v1.PauseScheduleRequest"> & {
@@ -444,6 +458,8 @@ export type PauseScheduleRequest = Message<"svc.v1.PauseScheduleRequest"> & {
 };
 
 /**
+ * What PauseSchedule is asked.
+ *
  * @generated from message svc.v1.PauseScheduleRequest
  */
 export type PauseScheduleRequestJson = {
@@ -470,6 +486,8 @@ export const PauseScheduleRequestSchema: GenMessage<PauseScheduleRequest, {jsonT
   messageDesc(file_svc_v1_schedule, 4);
 
 /**
+ * What ResumeSchedule is asked.
+ *
  * @generated from message svc.v1.ResumeScheduleRequest
  */
 export type ResumeScheduleRequest = Message<"svc.v1.ResumeScheduleRequest"> & {
@@ -489,6 +507,8 @@ export type ResumeScheduleRequest = Message<"svc.v1.ResumeScheduleRequest"> & {
 };
 
 /**
+ * What ResumeSchedule is asked.
+ *
  * @generated from message svc.v1.ResumeScheduleRequest
  */
 export type ResumeScheduleRequestJson = {
@@ -515,6 +535,8 @@ export const ResumeScheduleRequestSchema: GenMessage<ResumeScheduleRequest, {jso
   messageDesc(file_svc_v1_schedule, 5);
 
 /**
+ * What ListSchedules answers.
+ *
  * @generated from message svc.v1.ListSchedulesResponse
  */
 export type ListSchedulesResponse = Message<"svc.v1.ListSchedulesResponse"> & {
@@ -527,6 +549,8 @@ export type ListSchedulesResponse = Message<"svc.v1.ListSchedulesResponse"> & {
 };
 
 /**
+ * What ListSchedules answers.
+ *
  * @generated from message svc.v1.ListSchedulesResponse
  */
 export type ListSchedulesResponseJson = {

@@ -122,6 +122,8 @@ export const TriggerWebhookRequestSchema: GenMessage<TriggerWebhookRequest, {jso
   messageDesc(file_svc_v1_webhook, 0);
 
 /**
+ * What TriggerWebhook answers.
+ *
  * @generated from message svc.v1.TriggerWebhookResponse
  */
 export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & {
@@ -155,6 +157,8 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
 };
 
 /**
+ * What TriggerWebhook answers.
+ *
  * @generated from message svc.v1.TriggerWebhookResponse
  */
 export type TriggerWebhookResponseJson = {
@@ -195,6 +199,8 @@ export const TriggerWebhookResponseSchema: GenMessage<TriggerWebhookResponse, {j
   messageDesc(file_svc_v1_webhook, 1);
 
 /**
+ * What ListWebhooks is asked.
+ *
  * @generated from message svc.v1.ListWebhooksRequest
  */
 export type ListWebhooksRequest = Message<"svc.v1.ListWebhooksRequest"> & {
@@ -214,6 +220,8 @@ export type ListWebhooksRequest = Message<"svc.v1.ListWebhooksRequest"> & {
 };
 
 /**
+ * What ListWebhooks is asked.
+ *
  * @generated from message svc.v1.ListWebhooksRequest
  */
 export type ListWebhooksRequestJson = {
@@ -240,6 +248,8 @@ export const ListWebhooksRequestSchema: GenMessage<ListWebhooksRequest, {jsonTyp
   messageDesc(file_svc_v1_webhook, 2);
 
 /**
+ * What ListWebhooks answers.
+ *
  * @generated from message svc.v1.ListWebhooksResponse
  */
 export type ListWebhooksResponse = Message<"svc.v1.ListWebhooksResponse"> & {
@@ -266,6 +276,8 @@ export type ListWebhooksResponse = Message<"svc.v1.ListWebhooksResponse"> & {
 };
 
 /**
+ * What ListWebhooks answers.
+ *
  * @generated from message svc.v1.ListWebhooksResponse
  */
 export type ListWebhooksResponseJson = {
@@ -299,6 +311,8 @@ export const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse, {jsonT
   messageDesc(file_svc_v1_webhook, 3);
 
 /**
+ * The organization of a list of webhooks.
+ *
  * @generated from message svc.v1.WebhookOrganization
  */
 export type WebhookOrganization = Message<"svc.v1.WebhookOrganization"> & {
@@ -318,6 +332,8 @@ export type WebhookOrganization = Message<"svc.v1.WebhookOrganization"> & {
 };
 
 /**
+ * The organization of a list of webhooks.
+ *
  * @generated from message svc.v1.WebhookOrganization
  */
 export type WebhookOrganizationJson = {
@@ -344,6 +360,8 @@ export const WebhookOrganizationSchema: GenMessage<WebhookOrganization, {jsonTyp
   messageDesc(file_svc_v1_webhook, 4);
 
 /**
+ * An agent or workflow with its webhooks.
+ *
  * @generated from message svc.v1.WebhookTarget
  */
 export type WebhookTarget = Message<"svc.v1.WebhookTarget"> & {
@@ -363,6 +381,8 @@ export type WebhookTarget = Message<"svc.v1.WebhookTarget"> & {
 };
 
 /**
+ * An agent or workflow with its webhooks.
+ *
  * @generated from message svc.v1.WebhookTarget
  */
 export type WebhookTargetJson = {
@@ -389,6 +409,8 @@ export const WebhookTargetSchema: GenMessage<WebhookTarget, {jsonType: WebhookTa
   messageDesc(file_svc_v1_webhook, 5);
 
 /**
+ * A live webhook.
+ *
  * @generated from message svc.v1.Webhook
  */
 export type Webhook = Message<"svc.v1.Webhook"> & {
@@ -422,6 +444,8 @@ export type Webhook = Message<"svc.v1.Webhook"> & {
 };
 
 /**
+ * A live webhook.
+ *
  * @generated from message svc.v1.Webhook
  */
 export type WebhookJson = {
@@ -679,6 +703,8 @@ export const DeliverySchema: GenMessage<Delivery, {jsonType: DeliveryJson}> = /*
   messageDesc(file_svc_v1_webhook, 7);
 
 /**
+ * What ListDeliveries is asked.
+ *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
@@ -733,6 +759,8 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
 };
 
 /**
+ * What ListDeliveries is asked.
+ *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequestJson = {
@@ -794,6 +822,8 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jso
   messageDesc(file_svc_v1_webhook, 8);
 
 /**
+ * What ListDeliveries answers.
+ *
  * @generated from message svc.v1.ListDeliveriesResponse
  */
 export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
@@ -813,6 +843,8 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
 };
 
 /**
+ * What ListDeliveries answers.
+ *
  * @generated from message svc.v1.ListDeliveriesResponse
  */
 export type ListDeliveriesResponseJson = {
@@ -839,6 +871,8 @@ export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse, {j
   messageDesc(file_svc_v1_webhook, 9);
 
 /**
+ * What GetDelivery is asked.
+ *
  * @generated from message svc.v1.GetDeliveryRequest
  */
 export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
@@ -851,6 +885,8 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
 };
 
 /**
+ * What GetDelivery is asked.
+ *
  * @generated from message svc.v1.GetDeliveryRequest
  */
 export type GetDeliveryRequestJson = {
@@ -870,6 +906,8 @@ export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest, {jsonType:
   messageDesc(file_svc_v1_webhook, 10);
 
 /**
+ * What RedeliverWebhook is asked.
+ *
  * @generated from message svc.v1.RedeliverWebhookRequest
  */
 export type RedeliverWebhookRequest = Message<"svc.v1.RedeliverWebhookRequest"> & {
@@ -889,6 +927,8 @@ export type RedeliverWebhookRequest = Message<"svc.v1.RedeliverWebhookRequest"> 
 };
 
 /**
+ * What RedeliverWebhook is asked.
+ *
  * @generated from message svc.v1.RedeliverWebhookRequest
  */
 export type RedeliverWebhookRequestJson = {
