@@ -82,7 +82,8 @@ const plainPath = /^\/?[\w~-][\w.~/-]*$/;
 function brokenRule(path: string, pathname: string): string | null {
   if (!path.isWellFormed()) return "it must be well-formed Unicode";
   if (hasControl(path)) return "it must hold no control characters";
-  if (path.trim() !== path) return "it must not begin or end with white space";
+  if (path.trim() !== path || pathname.trim() !== pathname)
+    return "it must not begin or end with white space";
   if (path.includes("\\")) return "it must hold no backslash";
   if (path.includes("#")) return "it must hold no fragment; write # as %23";
   if (pathname.startsWith("//")) return "it must not begin with //";

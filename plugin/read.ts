@@ -63,17 +63,25 @@ function joined(parts: Uint8Array[], size: number): Uint8Array {
   return bytes;
 }
 
-/** Pieces of a body as they arrive; the connection is let go of when the reader stops early. */
+/**
+ * Pieces of a body as they arrive, each to be used before the next is asked for. The connection is let go of when the
+ * reader stops early.
+ */
 export async function* pieces(response: Response): AsyncGenerator<Uint8Array, void> {
-  const reader = response.body?.getReader();
-  if (!reader) return;
+  if (!response.body) return;
+  const ownMemory = ownMemoryReader(response.body);
+  const reader = ownMemory ?? response.body.getReader();
+  let memory = new Uint8Array(65_536);
   let complete = false;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = ownMemory
+        ? await ownMemory.read(memory)
+        : await (reader as ReadableStreamDefaultReader<Uint8Array>).read();
       complete = done;
       if (done) return;
       yield value;
+      if (ownMemory) memory = new Uint8Array(value.buffer as ArrayBuffer);
     }
   } finally {
     if (!complete) await reader.cancel().catch(() => {});

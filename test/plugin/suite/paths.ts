@@ -97,6 +97,7 @@ export const hostilePaths: string[] = [
   "/users?a=1\r\nX-Evil: 1",
   " /users",
   "/users ",
+  "/users ?a=1",
   " //evil.example",
   "\u00a0//evil.example",
   "/users#fragment",
