@@ -26,9 +26,23 @@ export type BodyResult = { ok: true; body: Uint8Array } | { ok: false; code: Bod
  * decides. A content coding other than `identity` is refused: what is signed is what was sent, no sender of webhooks
  * compresses, and what expands is a way to get past the limit.
  */
-export function readBody(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
+export async function readBody(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   const early = refuseEarly(request, limits);
-  if (early !== null) return Promise.resolve(early);
+  if (early !== null) return early;
+  // By the next microtask, what came together with the headers has been parsed.
+  await undefined;
+  return readAtOnce(request) ?? readAsItComes(request, limits);
+}
+
+/** A small body comes with its headers: it is there, and needs no listeners and no timer. Null when there is more to do. */
+function readAtOnce(request: BodyRequest): BodyResult | null {
+  const { readableLength } = request;
+  if (readableLength === 0 || readableLength !== Number(request.headers["content-length"])) return null;
+  const body: Uint8Array | null = request.read();
+  return body === null ? null : { ok: true, body };
+}
+
+function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   return new Promise((resolve) => {
     let body: Uint8Array = new Uint8Array();
     let size = 0;
