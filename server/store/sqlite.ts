@@ -40,10 +40,8 @@ class SqliteEngine implements Engine {
     this.#db.exec("PRAGMA busy_timeout = 5000");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA synchronous = FULL");
-    // A checkpoint each 32 MiB instead of 4: it syncs the database itself, which stops everything for a moment.
-    this.#db.exec("PRAGMA wal_autocheckpoint = 8192");
     this.#db.exec("PRAGMA foreign_keys = ON");
-    this.#db.exec("PRAGMA cache_size = -65536");
+    this.#db.exec("PRAGMA cache_size = -16384");
     migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
   }
 
