@@ -1,6 +1,6 @@
 /** Reads the bytes of a project file into values (confbox) and positions (yaml), or into the problems of its syntax. */
 import { parseYAML } from "confbox/yaml";
-import { type Document, isAlias, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isAlias, type Node, parseDocument } from "yaml";
 import { maxProjectFileBytes } from "../limits.ts";
 import type { Problem } from "../problem.ts";
 import { Report } from "./report.ts";
@@ -41,21 +41,11 @@ export function readSource(bytes: Uint8Array): { source: Source } | { problems: 
 }
 
 function readTree(text: string, read: Read): { source: Source } | { problems: Problem[] } {
-  const lines = new LineCounter();
-  const problem = (offset: number, message: string): Problem => {
-    const { line, col } = lines.linePos(Math.min(offset, text.length));
-    return { line: Math.max(1, line), column: Math.max(1, col), message, source: lineAt(text, offset) };
-  };
+  const problem = (offset: number, message: string): Problem => problemIn(text, offset, message);
   let document: Document.Parsed;
   try {
     // Unique keys are checked by `checkTree`, once per key: the reader would compare each key with all others.
-    const options = {
-      lineCounter: lines,
-      prettyErrors: false,
-      uniqueKeys: false,
-      logLevel: "silent",
-    } as const;
-    document = parseDocument(text, options);
+    document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     return { problems: [atStart(`nested deeper than ${maxDepth} levels`)] };
@@ -81,13 +71,15 @@ function readValue(text: string): Read {
     // `json` lets repeated keys pass, to be reported together with every other problem.
     return { value: parseYAML(text, { maxDepth, json: true }) };
   } catch (error) {
-    const { reason, message, mark } = error as { reason?: string; message: string; mark?: unknown };
-    const { line = 0, column = 0 } = (mark ?? {}) as { line?: number; column?: number };
+    const { reason, message, mark } = error as {
+      reason?: string;
+      message: string;
+      mark?: { position?: number };
+    };
     const what = reason ?? message;
     const deep = error instanceof RangeError || /maxDepth/.test(what);
     const shown = deep ? `nested deeper than ${maxDepth} levels` : sentence(what);
-    const source = text.split("\n", line + 1)[line]?.replace(/\r$/, "") ?? "";
-    return { failure: { line: line + 1, column: column + 1, message: shown, source }, deep };
+    return { failure: problemIn(text, Math.min(mark?.position ?? 0, text.length), shown), deep };
   }
 }
 
@@ -95,11 +87,14 @@ function atStart(message: string): Problem {
   return { line: 1, column: 1, message, source: "" };
 }
 
-function lineAt(text: string, offset: number): string {
+/** The reader's own line counter knows only lines that it has come to; a problem may stand behind them. */
+function problemIn(text: string, offset: number, message: string): Problem {
   const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
-  const end = text.indexOf("\n", Math.max(start, offset));
-  const line = text.slice(start, end < 0 ? text.length : end);
-  return line.endsWith("\r") ? line.slice(0, -1) : line;
+  let line = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < start; at = text.indexOf("\n", at + 1)) line++;
+  const end = text.indexOf("\n", start);
+  const source = text.slice(start, end < 0 ? text.length : end).replace(/\r$/, "");
+  return { line, column: Math.min(offset - start, source.length) + 1, message, source };
 }
 
 /** The first line that holds a byte which decoding must replace. */

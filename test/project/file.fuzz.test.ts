@@ -1,0 +1,136 @@
+/** Random and mutated project files: whatever they hold, reading them ends in a definition or in problems with places. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatProblem, parseProjectFile } from "../../project/file.ts";
+import { rounds } from "./rounds.ts";
+
+const lines = [
+  "name: demo",
+  'version: "1.0"',
+  "agents:",
+  "  - name: triage",
+  "    display_name: T",
+  "    timeout: 10",
+  "    enable_retry: true",
+  "    retry_policy: { max_retries: 5, strategy: fixed, initial_delay: 0.5 }",
+  "    webhooks:",
+  "      - slug: new_mail",
+  "        field_mapping: { user.email: email, 'items[0].sku': sku }",
+  "        signature: { scheme: hmac, secret: [A, B], header: X-S }",
+  "        rate_limit: { requests_per_second: 2, burst: 7 }",
+  "workflows:",
+  "  - name: nightly",
+  "schedules:",
+  "  agents:",
+  '    triage: { cron: "*/5 * * * *", timezone: Europe/Berlin, input: { a: [1, null] } }',
+];
+
+const token = fc.constantFrom(
+  ...[
+    "- ",
+    ": ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "&a ",
+    "*a",
+    "!!str ",
+    "!x ",
+    "? ",
+    "| ",
+    ">\n",
+    "'",
+    '"',
+    "#",
+    "\t",
+    "---\n",
+    "...\n",
+  ],
+  ...[
+    "<<: ",
+    "~",
+    "null",
+    "yes",
+    "0x1f",
+    ".inf",
+    "1e999",
+    "-0",
+    "\u0000",
+    "\ufeff",
+    "\ud800",
+    "😀",
+    "\u2028",
+    "\r",
+    "%YAML 1.1\n",
+  ],
+  ...[
+    "__proto__: 1",
+    "constructor: {}",
+    "name: ",
+    "slug: ",
+    "agents: ",
+    "x-y: ",
+    "\\",
+    "  ",
+    "\n",
+    "a: &b { c: *b }",
+  ],
+);
+
+const text = fc.oneof(
+  fc.string({ maxLength: 200, unit: "binary" }),
+  fc.array(token, { maxLength: 40 }).map((tokens) => tokens.join("")),
+  fc
+    .tuple(
+      fc.array(
+        fc.record({ at: fc.nat(2000), drop: fc.nat(20), put: fc.oneof(token, fc.string({ maxLength: 5 })) }),
+        { maxLength: 3 },
+      ),
+      fc.boolean(),
+    )
+    .map(([edits, shuffled]) => {
+      const start = (shuffled ? lines.toReversed() : lines).join("\n");
+      return edits.reduce((current, { at, drop, put }) => {
+        const place = at % (current.length + 1);
+        return current.slice(0, place) + put + current.slice(place + drop);
+      }, start);
+    }),
+);
+
+const fuzzRounds = rounds(3000);
+
+test(`${fuzzRounds} texts`, { timeout: 60_000 + fuzzRounds * 20 }, () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(text, fc.boolean(), (content, withFiles) => {
+      const bytes = Buffer.from(content);
+      const files = new Set(["agents/triage.ts", "workflows/nightly.ts"]);
+      const { definition, problems } = parseProjectFile(bytes, withFiles ? { files } : {});
+      if (definition !== null) {
+        accepted++;
+        expect(problems).toEqual([]);
+        // Plain JSON, as the store keeps it.
+        expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
+        return;
+      }
+      expect(problems.length).toBeGreaterThan(0);
+      const sources = bytes
+        .toString("utf8")
+        .replace(/^\ufeff/, "")
+        .split("\n");
+      for (const { line, column, message, source } of problems) {
+        expect(message).not.toMatch(/undefined|\[object|NaN(?!")/);
+        expect(line).toBeGreaterThanOrEqual(1);
+        expect(column).toBeGreaterThanOrEqual(1);
+        expect(column).toBeLessThanOrEqual(source.length + 1);
+        if (source !== "") expect(sources[line - 1]?.replace(/\r$/, "")).toBe(source);
+        const shown = formatProblem("svc-project.yaml", { line, column, message, source });
+        expect(shown.split("\n").slice(1).join("")).not.toMatch(/\p{Cc}/u);
+      }
+    }),
+    { numRuns: fuzzRounds },
+  );
+  expect(accepted).toBeGreaterThan(fuzzRounds / 100);
+});
