@@ -47,4 +47,6 @@ const server = createServer((request, response) => {
     response.end();
   }
 });
+// A pause of the machine must not make it close connections that the client is about to use.
+server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));

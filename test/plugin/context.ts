@@ -52,7 +52,7 @@ export async function runCase(input: SuiteInput, { run }: Case): Promise<void> {
     otherOrigin: `http://127.0.0.1:${input.otherPort}`,
     folder,
     plugin(options = {}) {
-      const plugin = new RestPlugin({ baseUrl: site, apiKey: "key-1234", timeout: 20, ...options });
+      const plugin = new RestPlugin({ baseUrl: site, apiKey: "key-1234", timeout: 50, ...options });
       plugins.push(plugin);
       return plugin;
     },

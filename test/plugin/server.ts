@@ -76,6 +76,8 @@ export async function startServers(): Promise<TestServers> {
       .end(JSON.stringify({ requests, connections }));
   });
   const servers = [main, other, secure, control];
+  // A pause of the machine must not make them close connections that a client is about to use.
+  for (const server of servers) server.keepAliveTimeout = 0;
   const mainPort = await listen(main, "0.0.0.0");
   const otherPort = await listen(other, "0.0.0.0");
   const securePort = await listen(secure, "0.0.0.0");
