@@ -10,6 +10,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Config } from "./config.ts";
 import type { Handler } from "./routes/dispatch.ts";
 import { http1Handover } from "./runtime.ts";
+import { carry } from "./sender.ts";
 
 const maxHeaderBytes = 16 * 1024;
 const headersMs = 15_000;
@@ -168,6 +169,7 @@ function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
 
 function pipe(socket: Socket, port: number): void {
   const inner = connect(port, "127.0.0.1");
+  carry(inner, socket);
   inner.setNoDelay(true);
   socket.setNoDelay(true);
   const end = () => {

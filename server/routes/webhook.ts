@@ -9,6 +9,7 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import { fail, notFound, statusOf, toPublicError } from "../errors.ts";
 import { isEnd } from "../executions/states.ts";
+import { senderAddress } from "../sender.ts";
 import type { App } from "../services/app.ts";
 import { parseStored } from "../store/json.ts";
 import { addressOf } from "../webhooks/address.ts";
@@ -94,7 +95,7 @@ function readAddress({ match, environment }: WebhookRequest): WebhookAddress {
 async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecord): Promise<void> {
   const { app, request, response } = hook;
   const { limits } = app.config;
-  app.limits.admit(route.orgId, request.socket.remoteAddress);
+  app.limits.admit(route.orgId, senderAddress(request.socket));
   if (!isJsonContentType(request.headers["content-type"])) throw jsonError("media_type", "");
   const read = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!read.ok) throw bodyError(read.code, read.message);
