@@ -253,6 +253,27 @@ test("no files at all make an archive, too", async () => {
   expect(gunzipSync(bytes).equals(Buffer.alloc(1024))).toBe(true);
 });
 
+test("less than the package's size is held while it is packed", async () => {
+  const root = testFolder();
+  const noise = sample(32 * 1024 * 1024, 8);
+  for (let index = 0; index < noise.length; index += 64)
+    noise.writeUInt32LE((index * 2654435761) >>> 0, index);
+  for (const name of ["a", "b", "c"]) writeFiles(root, { [`agents/${name}`]: noise });
+  const files = await collectProject(root);
+  let peak = 0;
+  const before = process.memoryUsage();
+  const timer = setInterval(() => {
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    peak = Math.max(peak, arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed);
+  }, 2);
+  const { sizeBytes, remove } = await packFiles(files);
+  clearInterval(timer);
+  remove();
+  expect(peak).toBeGreaterThan(0);
+  expect(peak).toBeLessThan(2 * sizeBytes);
+  expect(peak).toBeLessThan(64 * 1024 * 1024);
+});
+
 test("parts of a stream are one stream, whatever they hold", () => {
   const run = fc.oneof(
     fc

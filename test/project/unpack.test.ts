@@ -300,3 +300,46 @@ test("a source that fails leaves nothing, and its error comes through", async ()
   expect(existsSync(join(folder, "t"))).toBe(false);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test("returns to the event loop between pieces, whether there are many files or one large one", async () => {
+  const turnsOf = async (bytes: Buffer): Promise<number> => {
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    await unpack(bytes, join(testFolder(), "t"), { compressedBytes: 1e8, unpackedBytes: 1e8, files: 5000 });
+    counting = false;
+    return turns;
+  };
+  const pieces = (20 * 1024 * 1024) / (64 * 1024);
+  expect(
+    await turnsOf(tarGz([{ name: "large", data: Buffer.alloc(20 * 1024 * 1024, "text") }])),
+  ).toBeGreaterThan(pieces / 2);
+  // Headers alone: 64 KiB hold 128 of them.
+  const many = Array.from({ length: 4000 }, (_, index) => ({ name: `folder${index}/`, type: "5" }));
+  expect(await turnsOf(tarGz(many))).toBeGreaterThan(1000);
+});
+
+test("holds a few MiB, however large the package is", async () => {
+  const data = Buffer.alloc(64 * 1024 * 1024, "abc");
+  const bytes = tarGz([
+    { name: "a", data },
+    { name: "b", data },
+    { name: "c", data },
+  ]);
+  globalThis.gc?.();
+  let peak = 0;
+  const before = process.memoryUsage();
+  const timer = setInterval(() => {
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    peak = Math.max(peak, arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed);
+  }, 2);
+  await unpack(bytes, join(testFolder(), "t"), { compressedBytes: 1e8, unpackedBytes: 1e9 });
+  clearInterval(timer);
+  expect(peak).toBeGreaterThan(0);
+  // 192 MiB pass through; what garbage is left at a time depends on the runtime.
+  expect(peak).toBeLessThan(64 * 1024 * 1024);
+});
