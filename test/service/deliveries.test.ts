@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { sign } from "@octokit/webhooks-methods";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { deploy, type ProjectSource } from "../support/project.ts";
+import { type Answer, type CallOptions, call, ended, expectError, ok } from "../support/rest.ts";
+import type { AcceptedJson, ErrorJson, ExecutionPage, HealthJson } from "../support/shapes.ts";
+import { onEveryRuntime } from "../support/suite.ts";
+
+const project: ProjectSource = {
+  agents: {
+    echo: {
+      code: "export default (input) => input;",
+      webhooks: [
+        { slug: "plain" },
+        { slug: "own-id", idempotency: { header: "X-Delivery" } },
+        { slug: "signed", signature: { scheme: "github", secret: "HUB" } },
+        { slug: "slow", rate_limit: { requests_per_second: 1, burst: 3 } },
+        { slug: "chat", signature: { scheme: "slack", secret: "CHAT" } },
+      ],
+    },
+  },
+};
+
+interface DeliveryJson {
+  delivery_id: string;
+  slug: string;
+  outcome: string;
+  http_status: number;
+  reason: string;
+  execution_id: string;
+  headers: Record<string, string>;
+  payload?: unknown;
+}
+
+onEveryRuntime("deliveries", {}, (server) => {
+  let org = "";
+  beforeAll(async () => {
+    await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "first-secret" } });
+    await deploy(server, project);
+    org = (await ok<HealthJson>(server, "GET", "/health")).organization;
+  });
+
+  const post = <T = AcceptedJson>(slug: string, options: CallOptions): Promise<Answer<T>> =>
+    call<T>(server, "POST", `/webhook/${org}/agent/echo/${slug}`, { key: null, ...options });
+  const stored = async () =>
+    (await ok<ExecutionPage>(server, "GET", "/api/v1/executions?page_size=1000")).executions;
+  const deliveries = async (slug: string) =>
+    (await ok<{ deliveries: DeliveryJson[] }>(server, "GET", `/api/v1/webhooks/deliveries?slug=${slug}`))
+      .deliveries;
+
+  describe("with a key of their own", () => {
+    test("are run once, however often they come, also at the same time and over a restart", async () => {
+      const key = randomUUID();
+      const send = (body: string) => post("plain", { body, headers: { "idempotency-key": key } });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => send('{"n":1}')));
+      expect(new Set(answers.map(({ status, json }) => `${status} ${json.execution_id}`)).size).toBe(1);
+      const replayed = answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true");
+      expect(replayed.length).toBe(19);
+      const id = answers[0]?.json.execution_id ?? "";
+      await ended(server, id);
+      await server.restart("SIGKILL");
+      const later = await send('{"n":1}');
+      expect([later.status, later.json, later.headers.get("idempotent-replayed")]).toEqual([
+        202,
+        { execution_id: id, status: "succeeded" },
+        "true",
+      ]);
+      const waiting = await post("plain", {
+        body: '{"n":1}',
+        headers: { "idempotency-key": key, prefer: "wait=5" },
+      });
+      expect([waiting.status, waiting.json.output]).toEqual([200, { n: 1 }]);
+      expectError(await send('{"n":2}'), 422, "invalid_argument", /another body|different body/i);
+      expect((await stored()).filter(({ input }) => JSON.stringify(input) === '{"n":1}').length).toBe(1);
+    });
+
+    test("are told apart by webhook, and a key must be one", async () => {
+      const headers = { "idempotency-key": randomUUID() };
+      const [one, other] = [
+        await post("plain", { body: "{}", headers }),
+        await post("own-id", { body: "{}", headers }),
+      ];
+      expect(one.json.execution_id).not.toBe(other.json.execution_id);
+      const bad = await post("plain", { body: "{}", headers: { "idempotency-key": "x".repeat(256) } });
+      expectError(bad, 400, "invalid_argument", /255 visible/);
+    });
+
+    test("may carry it in the header that the project names", async () => {
+      const headers = { "x-delivery": randomUUID() };
+      const [one, again] = [
+        await post("own-id", { body: "{}", headers }),
+        await post("own-id", { body: "{}", headers }),
+      ];
+      expect(again.json.execution_id).toBe(one.json.execution_id);
+      const elsewhere = [
+        await post("plain", { body: "{}", headers }),
+        await post("plain", { body: "{}", headers }),
+      ];
+      expect(elsewhere[0]?.json.execution_id).not.toBe(elsewhere[1]?.json.execution_id);
+    });
+  });
+
+  describe("that are signed", () => {
+    const body = '{"action":"opened", "n" : 1.0}';
+
+    test("run when the sender's own library signed these very bytes", async () => {
+      const headers = {
+        "x-hub-signature-256": await sign("first-secret", body),
+        "x-github-delivery": randomUUID(),
+      };
+      const answer = await post("signed", { body, headers });
+      expect(answer.status).toBe(202);
+      expect((await ended(server, answer.json.execution_id)).output).toEqual({ action: "opened", n: 1 });
+      const again = await post("signed", { body, headers });
+      expect([again.json.execution_id, again.headers.get("idempotent-replayed")]).toEqual([
+        answer.json.execution_id,
+        "true",
+      ]);
+    });
+
+    test("run nothing when they are not, or wrongly, and are recorded as refused", async () => {
+      const before = (await stored()).length;
+      const signature = await sign("first-secret", body);
+      const refused: Record<string, string>[] = [
+        {},
+        { "x-hub-signature-256": await sign("other-secret", body) },
+        { "x-hub-signature-256": await sign("first-secret", `${body} `) },
+        { "x-hub-signature-256": signature.replace(/.$/, (end) => (end === "0" ? "1" : "0")) },
+        { "x-hub-signature-256": signature.slice("sha256=".length) },
+        { "x-hub-signature": signature },
+      ];
+      for (const headers of refused) {
+        expectError(await post("signed", { body, headers }), 401, "unauthenticated", /signature/i);
+      }
+      expectError(await post("signed", { body: "[" }), 401, "unauthenticated", /signature/i);
+      expect((await stored()).length).toBe(before);
+      const recorded = await vi.waitFor(async () => {
+        const rejected = (await deliveries("signed")).filter(({ outcome }) => outcome === "rejected");
+        expect(rejected.length).toBe(refused.length + 1);
+        return rejected;
+      });
+      expect(new Set(recorded.map(({ http_status }) => http_status))).toEqual(new Set([401]));
+      expect(JSON.stringify(recorded)).not.toContain(signature);
+    });
+
+    test("follow the secret when it is set anew, and cannot be checked without one", async () => {
+      await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "second-secret" } });
+      const old = await post("signed", {
+        body,
+        headers: { "x-hub-signature-256": await sign("first-secret", body) },
+      });
+      expect(old.status).toBe(401);
+      const now = await post("signed", {
+        body,
+        headers: { "x-hub-signature-256": await sign("second-secret", body) },
+      });
+      expect(now.status).toBe(202);
+      const challenge = { type: "url_verification", challenge: "c" };
+      expect((await post("chat", { json: challenge })).status).toBe(401);
+    });
+  });
+
+  describe("that are too many", () => {
+    test("are refused with the time to wait, and each answer tells what is left", async () => {
+      const answers: Answer<AcceptedJson>[] = [];
+      for (let count = 0; count < 4; count++) answers.push(await post("slow", { json: { count } }));
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429]);
+      const refusal = answers[3] as unknown as Answer<ErrorJson>;
+      expectError(refusal, 429, "resource_exhausted", /1 per second|rate/i);
+      expect(refusal.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+      for (const { headers } of answers) {
+        expect(headers.get("ratelimit-policy")).toMatch(/;q=3/);
+        expect(headers.get("ratelimit")).toMatch(/;r=\d+/);
+      }
+      expect((await post("plain", { json: {} })).status).toBe(202);
+    });
+  });
+
+  describe("the record", () => {
+    test("has what came, without credentials, and runs it again", async () => {
+      const headers = {
+        authorization: "Bearer planted-credential",
+        cookie: "planted=cookie",
+        "x-kept": "yes",
+      };
+      const { json } = await post("plain", { json: { once: true }, headers });
+      await ended(server, json.execution_id);
+      const found = await vi.waitFor(async () => {
+        const one = (await deliveries("plain")).find(
+          ({ execution_id }) => execution_id === json.execution_id,
+        );
+        if (one === undefined) throw new Error("It is not recorded yet.");
+        return one;
+      });
+      expect(found).toMatchObject({ outcome: "accepted", http_status: 202, reason: "" });
+      const path = `/api/v1/webhooks/deliveries/${found.delivery_id}`;
+      const whole = await call<DeliveryJson>(server, "GET", path);
+      expect(whole.json).toMatchObject({ payload: { once: true }, headers: { "x-kept": "yes" } });
+      expect(whole.text).not.toContain("planted");
+      const again = await ok<AcceptedJson>(server, "POST", `${path}/redeliver`, { json: {} });
+      expect(again.execution_id).not.toBe(json.execution_id);
+      expect((await ended(server, again.execution_id)).output).toEqual({ once: true });
+    });
+
+    test("has at most the last hundred of a webhook", async () => {
+      for (let sent = 0; sent < 130; sent += 65) {
+        await Promise.all(Array.from({ length: 65 }, () => post("own-id", { body: "[" })));
+      }
+      await vi.waitFor(async () => {
+        const path = "/api/v1/webhooks/deliveries?slug=own-id&page_size=1000";
+        const { deliveries: kept } = await ok<{ deliveries: DeliveryJson[] }>(server, "GET", path);
+        expect(kept.length).toBe(100);
+      }, 5_000);
+    });
+  });
+});
