@@ -108,7 +108,14 @@ describe("the published package", () => {
       (path) =>
         !/^dist\/(proto|project|server|cli|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
         !/^proto\/svc\/v1\/\w+\.proto$/.test(path) &&
-        !["package.json", "README.md", "CHANGELOG.md", "LICENSE", "cli/launcher.js"].includes(path),
+        ![
+          "package.json",
+          "README.md",
+          "plugin/README.md",
+          "CHANGELOG.md",
+          "LICENSE",
+          "cli/launcher.js",
+        ].includes(path),
     );
     expect(odd).toEqual([]);
     const targets = Object.values(manifest.exports).flatMap((one) =>
