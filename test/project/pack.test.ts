@@ -26,6 +26,7 @@ import { packageLimits } from "../../project/limits.ts";
 import { packFiles } from "../../project/pack.ts";
 import { unpackPackage } from "../../project/unpack.ts";
 import { testFolder, writeFiles } from "./folder.ts";
+import { peakDuring } from "./peak.ts";
 import { rounds } from "./rounds.ts";
 
 /** Bytes that look like text here and like noise there, the same in every run. */
@@ -260,15 +261,12 @@ test("less than the package's size is held while it is packed", async () => {
     noise.writeUInt32LE((index * 2654435761) >>> 0, index);
   for (const name of ["a", "b", "c"]) writeFiles(root, { [`agents/${name}`]: noise });
   const files = await collectProject(root);
-  let peak = 0;
-  const before = process.memoryUsage();
-  const timer = setInterval(() => {
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
-    peak = Math.max(peak, arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed);
-  }, 2);
-  const { sizeBytes, remove } = await packFiles(files);
-  clearInterval(timer);
-  remove();
+  let sizeBytes = 0;
+  const peak = await peakDuring(async () => {
+    const packed = await packFiles(files);
+    packed.remove();
+    sizeBytes = packed.sizeBytes;
+  });
   expect(peak).toBeGreaterThan(0);
   expect(peak).toBeLessThan(2 * sizeBytes);
   expect(peak).toBeLessThan(64 * 1024 * 1024);

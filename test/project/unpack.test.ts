@@ -6,6 +6,7 @@ import { packageLimits } from "../../project/limits.ts";
 import { PackageError, unpackPackage } from "../../project/unpack.ts";
 import { type Entry, inPieces, tar, tarGz } from "./archives.ts";
 import { testFolder } from "./folder.ts";
+import { peakDuring } from "./peak.ts";
 
 const limits = { compressedBytes: 1024 * 1024, unpackedBytes: 4 * 1024 * 1024, files: 100 };
 
@@ -330,15 +331,9 @@ test("holds a few MiB, however large the package is", async () => {
     { name: "b", data },
     { name: "c", data },
   ]);
-  globalThis.gc?.();
-  let peak = 0;
-  const before = process.memoryUsage();
-  const timer = setInterval(() => {
-    const { arrayBuffers, heapUsed } = process.memoryUsage();
-    peak = Math.max(peak, arrayBuffers + heapUsed - before.arrayBuffers - before.heapUsed);
-  }, 2);
-  await unpack(bytes, join(testFolder(), "t"), { compressedBytes: 1e8, unpackedBytes: 1e9 });
-  clearInterval(timer);
+  const peak = await peakDuring(() =>
+    unpack(bytes, join(testFolder(), "t"), { compressedBytes: 1e8, unpackedBytes: 1e9 }),
+  );
   expect(peak).toBeGreaterThan(0);
   // 192 MiB pass through; what garbage is left at a time depends on the runtime.
   expect(peak).toBeLessThan(64 * 1024 * 1024);
