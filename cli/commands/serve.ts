@@ -39,6 +39,8 @@ const serve: Command = command({
           tlsCert: values["tls-cert"],
           tlsKey: values["tls-key"],
         });
+        // Everything is handed back and on disk: whatever might still keep the process is not worth waiting for.
+        process.stdout.write("", () => process.exit(0));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         throw new CliError(cleanLine(message), "`svc serve --help` lists what can be set.", { cause: error });
