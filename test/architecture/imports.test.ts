@@ -47,6 +47,11 @@ describe("between the folders", () => {
     ]);
   });
 
+  test("the help of 'svc' loads neither Connect nor the contract", () => {
+    const loaded = [...loadedBy(["cli/main.ts", "cli/help.ts"])];
+    expect(loaded.filter((file) => /^(proto\/|@connectrpc|@bufbuild)/.test(file))).toEqual([]);
+  });
+
   test("the plugin needs ofetch and nothing else of npm, and loads even that lazily", () => {
     const outside = imports.filter(
       (one) => one.from.startsWith("plugin/") && !isOwn(one) && !one.to.startsWith("node:"),

@@ -1,3 +1,4 @@
+import { connect, type OutgoingHttpHeaders } from "node:http2";
 import { beforeAll, describe, expect, test } from "vitest";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
@@ -301,6 +302,52 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(new Set(ids).size).toBe(numbers.length);
     const executions = await Promise.all(ids.map((id) => ended(server, id)));
     expect(executions.map(({ output }) => output)).toEqual(numbers.map((number) => ({ number })));
+  });
+
+  test("of many who prefer to wait, two hundred may; the others are told at once", async () => {
+    const waiting = Array.from({ length: 205 }, () =>
+      post(`/webhook/${org}/agent/slow/slow`, { json: { ms: 1500 }, headers: { prefer: "wait=30" } }),
+    );
+    const answers = (await Promise.all(waiting)).map(
+      ({ status, headers }) => `${status} ${headers.get("preference-applied")}`,
+    );
+    const count = (one: string) => answers.filter((answer) => answer === one).length;
+    expect([count("200 wait=30"), count("202 null")]).toEqual([200, 5]);
+  });
+
+  test("HTTP/2 carries them as HTTP/1.1 does, many at once on one connection", async () => {
+    const session = connect(server.url);
+    const send = (body: string, headers: OutgoingHttpHeaders = {}) =>
+      new Promise<{ status: number; location: unknown; text: string }>((resolve, reject) => {
+        const request = session.request({
+          ":method": "POST",
+          ":path": plain(),
+          "content-type": "application/json",
+          ...headers,
+        });
+        let [status, location, text] = [0, undefined as unknown, ""];
+        request.on("response", (head) => {
+          status = head[":status"] ?? 0;
+          location = head.location;
+        });
+        request.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+        });
+        request.on("end", () => resolve({ status, location, text })).on("error", reject);
+        request.end(body);
+      });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, number) => send(JSON.stringify({ number }))),
+    );
+    for (const { status, location, text } of answers) {
+      expect(status).toBe(202);
+      expect(location).toBe(`/api/v1/executions/${(JSON.parse(text) as AcceptedJson).execution_id}`);
+    }
+    expect((await send("[]")).status).toBe(400);
+    expect((await send("{}", { "content-type": "text/plain" })).status).toBe(415);
+    expect((await send(`{"a":"${"x".repeat(2_000_000)}"}`)).status).toBe(413);
+    expect((await send('{"after":"a refusal"}', { prefer: "wait=20" })).status).toBe(200);
+    session.close();
   });
 
   test("the list groups the webhooks by target and keeps those of the asking key", async () => {
