@@ -132,24 +132,28 @@ function exchange(url: URL, request: TransportRequest, connection: RequestOption
       const stale = outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE");
       reject(stale ? new StaleConnection(error.message, { cause: error }) : error);
     });
-    if (stream) writeStream(outgoing, stream, reject);
-    else outgoing.end(bytes ?? undefined);
+    if (!stream) return void outgoing.end(bytes ?? undefined);
+    writeStream(outgoing, stream).catch((error: Error) => {
+      // First of all: the broken connection that follows is not the cause.
+      reject(error);
+      outgoing.destroy(error);
+    });
   });
 }
 
-/** Sends a body piece by piece, as fast as the connection takes it, until the end of either. */
-function writeStream(outgoing: ClientRequest, body: StreamBody, fail: (error: unknown) => void): void {
-  const { pipeline } = builtin("node:stream", "send a file");
-  async function* source(): AsyncGenerator<Uint8Array, void> {
-    try {
-      yield* body.open();
-    } catch (error) {
-      // First of all: the broken connection that follows is not the cause.
-      fail(error);
-      throw error;
-    }
+/**
+ * Sends a body piece by piece, each when the one before has left this process, so that the body may use the same memory
+ * for all of them; to the end, or until the exchange is over.
+ */
+async function writeStream(outgoing: ClientRequest, body: StreamBody): Promise<void> {
+  let interrupt: (reason: Error) => void = () => {};
+  outgoing.once("close", () => interrupt(new Error("the connection closed before the body was sent")));
+  for await (const piece of body.open()) {
+    await new Promise<void>((resolve, reject) => {
+      interrupt = reject;
+      if (outgoing.destroyed) reject(new Error("the connection closed before the body was sent"));
+      else outgoing.write(piece, (error) => (error ? reject(error) : resolve()));
+    });
   }
-  pipeline(source, outgoing, (error) => {
-    if (error) fail(error);
-  });
+  outgoing.end();
 }

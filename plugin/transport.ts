@@ -7,7 +7,10 @@
 import { isUnsafe } from "./method.ts";
 import type { FetchExtras } from "./options.ts";
 
-/** A body that is read piece by piece, anew for each redirect. A class, because ofetch makes JSON of plain objects. */
+/**
+ * A body that is read piece by piece, anew for each redirect; a piece is to be used before the next is asked for. A
+ * class, because ofetch makes JSON of plain objects.
+ */
 export class StreamBody {
   readonly sizeBytes: number;
   readonly open: () => AsyncIterable<Uint8Array>;

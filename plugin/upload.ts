@@ -14,7 +14,7 @@ export interface FormUpload {
   body: StreamBody;
 }
 
-const pieceBytes = 64 * 1024;
+const pieceBytes = 256 * 1024;
 
 /**
  * A file as the one field of a form (RFC 7578), read while it is sent. The name in the form is the file's own.
@@ -71,19 +71,20 @@ async function sizeOf(filePath: string): Promise<number> {
   return stats.size;
 }
 
-/** The bytes of a file, exactly as many as were announced. */
+/** The bytes of a file, exactly as many as were announced, all in the same memory. */
 async function* readFile(filePath: string, sizeBytes: number): AsyncGenerator<Uint8Array, void> {
   const fs = builtin("node:fs/promises", "upload a file");
   const handle = await fs.open(filePath).catch((error: unknown) => {
     throw cannotRead(filePath, messageOf(error), error);
   });
   try {
+    const memory = new Uint8Array(Math.min(pieceBytes, sizeBytes));
     for (let position = 0; position < sizeBytes; ) {
-      const piece = new Uint8Array(Math.min(pieceBytes, sizeBytes - position));
-      const { bytesRead } = await handle.read(piece, 0, piece.length, position);
+      const length = Math.min(memory.length, sizeBytes - position);
+      const { bytesRead } = await handle.read(memory, 0, length, position);
       if (bytesRead === 0) throw cannotRead(filePath, "it became shorter while it was sent");
       position += bytesRead;
-      yield piece.subarray(0, bytesRead);
+      yield memory.subarray(0, bytesRead);
     }
   } finally {
     await handle.close();

@@ -57,15 +57,17 @@ test("the plugin exports this and no more", () => {
 });
 
 test("the plugin stands alone: it imports ofetch when it is needed, its own files, and types", () => {
-  const imports = readdirSync(plugin).flatMap((file) => {
-    const source = readFileSync(join(plugin, file), "utf8");
-    const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
-    return [
-      ...code.matchAll(/(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)/g),
-    ]
-      .filter(([statement, type]) => !type && !statement.includes("typeof import"))
-      .map(([, , from, lazy]) => from ?? `lazily ${lazy}`);
-  });
+  const imports = readdirSync(plugin)
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => {
+      const source = readFileSync(join(plugin, file), "utf8");
+      const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+      return [
+        ...code.matchAll(/(?:import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"|import\(\s*"([^"]+)"\s*\)/g),
+      ]
+        .filter(([statement, type]) => !type && !statement.includes("typeof import"))
+        .map(([, , from, lazy]) => from ?? `lazily ${lazy}`);
+    });
   const outside = new Set(imports.filter((from) => !/^\.\/[a-z-]+\.ts$/.test(from)));
   // Of these, the ones before `node:` stand in types: `typeof import("node:http")`.
   expect([...outside].filter((from) => !from.startsWith("lazily node:")).toSorted()).toEqual([

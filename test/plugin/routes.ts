@@ -106,9 +106,9 @@ export const routes: Record<string, Route | undefined> = {
     }
     response.end();
   },
-  /** Reads a form with one file, and says what it was. */
+  /** Reads a form with one file, with `slow` in small steps, and says what it was. */
   async form(request, response) {
-    const body = await read(request);
+    const body = await read(request, queryOf(request).has("slow"));
     const boundary = /boundary=(.+)$/.exec(request.headers["content-type"] ?? "")?.[1] ?? "";
     const headEnd = body.indexOf("\r\n\r\n");
     const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
@@ -161,9 +161,12 @@ export const routes: Record<string, Route | undefined> = {
   },
 };
 
-async function read(request: IncomingMessage): Promise<Buffer> {
+async function read(request: IncomingMessage, slow = false): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
+  for await (const piece of request) {
+    pieces.push(piece as Buffer);
+    if (slow) await new Promise((resolve) => setImmediate(resolve));
+  }
   return Buffer.concat(pieces);
 }
 

@@ -23,15 +23,20 @@ export const fileCases: Case[] = [
     async run({ plugin, folder }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard });
-        for (const size of [0, 1, 65_535, 65_536, 65_537, 3_000_000]) {
+        for (const size of [0, 1, 262_143, 262_144, 262_145, 3_000_000, 20_000_000]) {
           const content = pattern(size);
           const file = join(folder, "report.csv");
           writeFileSync(file, content);
           const progress: TransferProgress[] = [];
-          const form = await api.uploadFile<Form>("/form", file, "document", {
-            contentType: "text/csv",
-            onProgress: (step) => progress.push(step),
-          });
+          const form = await api.uploadFile<Form>(
+            `/form${size > 3_000_000 ? "?slow=1" : ""}`,
+            file,
+            "document",
+            {
+              contentType: "text/csv",
+              onProgress: (step) => progress.push(step),
+            },
+          );
           assert.equal(
             form.head.split("\r\n").slice(1).join("|"),
             'Content-Disposition: form-data; name="document"; filename="report.csv"|Content-Type: text/csv',
