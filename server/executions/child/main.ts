@@ -24,7 +24,7 @@ channel.send({ t: "ready" });
 
 function onMessage(message: ToChild): void {
   if (message.t === "init") executions = start(message);
-  else if (message.t === "ping") channel.sendNow({ t: "pong" });
+  else if (message.t === "ping") channel.sendNow({ t: "pong", n: message.n });
   else executions?.take(message);
 }
 

@@ -40,7 +40,7 @@ export type ToChild =
     }
   /** Loads a module without running it. */
   | { t: "load"; module: string }
-  | { t: "ping" };
+  | { t: "ping"; n: number };
 
 export interface JobMessage {
   executionId: string;
@@ -77,7 +77,7 @@ export type FromChild =
   | { t: "run"; id: string; index: number; name: string; input: JsonObject; key: string | null }
   | { t: "loaded"; module: string; error: ErrorMessage | null; file: string | null; line: number | null }
   /** The answer to `ping`. */
-  | { t: "pong" }
+  | { t: "pong"; n: number }
   /** Users' code did what a process does not recover from for certain: it should be given no further jobs. */
   | { t: "spoiled" };
 

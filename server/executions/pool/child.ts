@@ -1,15 +1,13 @@
 /** One child and the jobs in it. */
-import type { JsonValue } from "../../../project/json.ts";
-import { decodeOutput, type Frame, frameKinds } from "../child/frames.ts";
 import type { FromChild } from "../child/protocol.ts";
-import type { ChildRunResult, Job, LogEntry, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
-import { isDeathRattle, isOutOfMemory } from "./death.ts";
-import { isJson } from "./json-check.ts";
-import { LogGate } from "./log-gate.ts";
+import type { ChildRunResult, Job, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
+import { isOutOfMemory } from "./death.ts";
+import { defaultJsonDepth, Inbox, type Message } from "./inbox.ts";
+import { Jobs, toMessage } from "./jobs.ts";
 import { crashed, describeExit, type Failure, lost, outOfMemory, timeoutMessage } from "./outcomes.ts";
 import { type ChildConnection, type ProcessOptions, startProcess } from "./process.ts";
 import { type AbortReason, RunningJob } from "./running.ts";
-import { ProtocolError, parseFrame, parseMessage } from "./validate.ts";
+import { ProtocolError } from "./validate.ts";
 import { ChildWatch } from "./watch.ts";
 
 export interface ChildEvents extends PoolEvents {
@@ -22,45 +20,36 @@ export interface ChildEvents extends PoolEvents {
 export type Loaded = Extract<FromChild, { t: "loaded" }>;
 type RunMessage = Extract<FromChild, { t: "run" }>;
 
-const defaultJsonDepth = 64;
-
-/** The end of its standard error that is kept to explain a death. */
-const keptStderrLength = 4096;
+/** A process that has not started after so long never will. It takes 0.1 s on an idle machine. */
+const startMs = 30_000;
 
 /**
  * States: *starting* until the process says that it is ready; *open*, takes jobs; *draining*, takes none and ends with
  * its last job; *ending*, was killed; *ended*.
  */
 export class Child {
-  readonly #deploymentId: string;
   readonly #limits: PoolLimits;
   readonly #events: ChildEvents;
-  readonly #log: LogGate;
-  readonly #jobs = new Map<string, RunningJob>();
+  readonly #inbox: Inbox;
+  readonly #jobs: Jobs = new Jobs();
   readonly #loads = new Map<string, (loaded: Loaded) => void>();
   readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
   #connection: ChildConnection | undefined;
   #watch: ChildWatch | undefined;
   #state: "starting" | "open" | "draining" | "ending" | "ended" = "starting";
-  /** What a job's outcome is because its server ended the child. */
-  #verdict: ((running: RunningJob) => Outcome) | undefined;
-  #why: string | undefined;
-  #served = 0;
-  #waiting = 0;
-  #aborted = 0;
+  /** Why its server ended it, and what becomes of its jobs. */
+  #verdict: { why: string; outcome: Outcome } | undefined;
   #reserved = false;
-  #dying = false;
-  #stderr = "";
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deploymentId: string, limits: PoolLimits, events: ChildEvents) {
-    this.#deploymentId = deploymentId;
     this.#limits = limits;
     this.#events = events;
-    this.#log = new LogGate({
-      lineBytes: limits.logLineBytes,
-      lines: limits.logLines,
-      count: (executionId) => this.#own(executionId).countLogLine(limits.logLines),
+    this.#inbox = new Inbox(limits, {
+      countLine: (executionId) => this.#jobs.own(executionId).countLogLine(limits.logLines),
+      onLog: (entries) => events.log(deploymentId, entries),
+      onMessage: (message) => this.#onMessage(message),
+      onOutput: (executionId, output, valid) => this.#onOutput(executionId, output, valid),
     });
     // Whoever does not wait for the start learns of its failure by `ended`.
     this.#ready.promise.catch(() => {});
@@ -74,8 +63,11 @@ export class Child {
   async start(options: ProcessOptions): Promise<void> {
     try {
       this.#connection = await startProcess(options, {
-        onFrame: (frame) => this.#onFrame(frame),
-        onRawLine: (level, line) => this.#onRawLine(level, line),
+        onFrame: (frame) => {
+          if (this.#watch?.heard()) this.#events.changed();
+          this.#inbox.takeFrame(frame);
+        },
+        onRawLine: (level, line) => this.#inbox.takeRawLine(level, line),
         onViolation: (error) => this.#onViolation(error),
         onEnd: (code, signal) => this.#onEnd(code, signal),
       });
@@ -83,18 +75,19 @@ export class Child {
       this.#state = "ended";
       throw error;
     }
-    const { outputBytes, logLineBytes, logLines } = this.#limits;
-    const limits = { outputBytes, jsonDepth: this.#jsonDepth, logLineBytes, logLines };
+    const { outputBytes, jsonDepth = defaultJsonDepth, logLineBytes, logLines } = this.#limits;
+    const limits = { outputBytes, jsonDepth, logLineBytes, logLines };
     this.#connection.send({ t: "init", directory: options.directory, limits });
     // It may have been ended while it started.
     if (this.#state !== "starting") this.#connection.kill();
-    return this.#ready.promise;
+    const timer = setTimeout(() => this.end(`It was not ready within ${startMs / 1000} s`), startMs);
+    await this.#ready.promise.finally(() => clearTimeout(timer));
   }
 
   /** How many further jobs it takes now. */
   get room(): number {
-    const takes = this.#state === "open" && !this.#reserved && this.#aborted === 0 && !this.#watch?.sluggish;
-    return takes ? Math.max(0, this.#limits.executionsPerChild - this.#active) : 0;
+    const takes = this.#state === "open" && !this.#reserved && !this.#jobs.aborted && !this.#watch?.sluggish;
+    return takes ? Math.max(0, this.#limits.executionsPerChild - this.#jobs.active) : 0;
   }
 
   /** It takes jobs and has none. */
@@ -104,7 +97,7 @@ export class Child {
 
   /** It is idle and has never had a job. */
   get fresh(): boolean {
-    return this.idle && this.#served === 0;
+    return this.idle && this.#jobs.served === 0;
   }
 
   /** It runs a job that must be alone. */
@@ -117,15 +110,6 @@ export class Child {
     return this.#state === "open" && this.#watch?.worn === true;
   }
 
-  get #jsonDepth(): number {
-    return this.#limits.jsonDepth ?? defaultJsonDepth;
-  }
-
-  /** Jobs that hold a slot. */
-  get #active(): number {
-    return this.#jobs.size - this.#waiting;
-  }
-
   /** Has it load a module without running it. Never resolves when it ends before. */
   load(module: string): Promise<Loaded> {
     return new Promise((resolve) => {
@@ -136,42 +120,15 @@ export class Child {
 
   take(job: Job, resolve: (outcome: Outcome | Promise<Outcome>) => void): void {
     clearTimeout(this.#idleTimer);
-    this.#served += 1;
-    this.#jobs.set(
-      job.executionId,
-      new RunningJob(job, resolve, () => this.#abort(job.executionId, "timeout", timeoutMessage(job))),
-    );
+    const onTimeout = (): void => this.#abort(job.executionId, "timeout", timeoutMessage(job));
+    this.#jobs.add(new RunningJob(job, resolve, onTimeout));
     if (job.alone) {
       this.#reserved = true;
       // It was suspected of holding up others.
       this.#connection?.lowerPriority();
     }
     if (this.#watch !== undefined) this.#watch.busy = true;
-    const {
-      executionId,
-      organizationId,
-      deploymentId,
-      environment,
-      module,
-      input,
-      attempt,
-      trigger,
-      secrets,
-    } = job;
-    this.#connection?.send({
-      t: "job",
-      job: {
-        executionId,
-        organizationId,
-        deploymentId,
-        environment,
-        module,
-        input,
-        attempt,
-        trigger,
-        secrets,
-      },
-    });
+    this.#connection?.send({ t: "job", job: toMessage(job) });
   }
 
   cancel(executionId: string): void {
@@ -185,82 +142,52 @@ export class Child {
   }
 
   /** Ends it at once and hands its jobs back. */
-  end(reason: string): void {
-    this.#kill(reason, () => lost(reason));
+  end(why: string): void {
+    this.#kill(why, lost(why));
   }
 
-  #kill(why: string, verdict: (running: RunningJob) => Outcome): void {
+  #kill(why: string, outcome: Outcome): void {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
-    this.#why = why;
-    this.#verdict = verdict;
+    this.#verdict = { why, outcome };
     this.#connection?.kill();
     this.#events.changed();
   }
 
-  /** Ends it because of something that one of its jobs, nobody knows which, has done. */
+  /** A job that nothing ran beside or before is the cause; else each one may be. */
+  #blame(cause: Failure): Outcome {
+    const certain = this.#jobs.size === 1 && this.#jobs.served === 1;
+    return certain ? cause : lost(cause.error.message, true);
+  }
+
+  /** Ends it because of something that one of its jobs has done. */
   #condemn(cause: Failure): void {
     this.#kill(cause.error.message, this.#blame(cause));
   }
 
-  /** A job that nothing ran beside or before is the cause; else each one may be. */
-  #blame(cause: Failure): () => Outcome {
-    const certain = this.#jobs.size === 1 && this.#served === 1;
-    return () => (certain ? cause : lost(cause.error.message, true));
-  }
-
   #abort(executionId: string, reason: AbortReason, message: string): void {
-    const running = this.#jobs.get(executionId);
-    if (running === undefined || running.aborted) return;
-    this.#aborted += 1;
+    const running = this.#jobs.going(executionId);
+    if (running === undefined) return;
     this.#connection?.send({ t: "abort", id: executionId, reason, message });
-    running.abort(reason, message, this.#limits.killGraceMs, () => {
+    this.#jobs.abort(running, reason, message, this.#limits.killGraceMs, () => {
       this.end(`Its process was ended because ${executionId} in it did not stop after its ${reason}`);
     });
   }
 
-  #onFrame({ kind, body }: Frame): void {
-    if (this.#watch?.heard()) this.#events.changed();
-    if (kind === frameKinds.messages) this.#onMessages(parseFrame(body));
-    else if (kind === frameKinds.output) this.#onOutput(body);
-    else throw new ProtocolError("it sent a frame of no known kind");
-  }
-
-  #onMessages(messages: JsonValue[]): void {
-    const entries: LogEntry[] = [];
-    const flush = (): void => {
-      if (entries.length > 0) this.#events.log(this.#deploymentId, entries.splice(0));
-    };
-    try {
-      for (const value of messages) {
-        const message = parseMessage(value);
-        if (message.t === "log") this.#log.take(message.entries, entries);
-        else {
-          flush();
-          this.#onMessage(message);
-        }
-      }
-    } finally {
-      flush();
-    }
-  }
-
-  #onMessage(message: Exclude<FromChild, { t: "log" }>): void {
+  #onMessage(message: Message): void {
     switch (message.t) {
       case "ready":
         this.#onReady();
         return;
       case "pong":
+        this.#watch?.answered(message.n);
         return;
       case "spoiled":
         this.drain();
         return;
-      case "done":
-        this.#succeed(message.id, message.output);
-        return;
       case "fail": {
         const { id, error, final, reason } = message;
-        this.#settle(this.#own(id), { type: "failed", error, final, reason });
+        this.#settle(this.#jobs.own(id), { type: "failed", error, final, reason });
         return;
       }
       case "run":
@@ -281,7 +208,7 @@ export class Child {
     this.#state = "open";
     const { memoryBytes, blockedMs, idleMs } = this.#limits;
     this.#watch = new ChildWatch(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
-      ping: () => this.#connection?.send({ t: "ping" }),
+      ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),
     });
@@ -289,43 +216,24 @@ export class Child {
     this.#ready.resolve();
   }
 
-  /** @throws ProtocolError when the job is not one of this child's */
-  #own(executionId: string): RunningJob {
-    const running = this.#jobs.get(executionId);
-    if (running === undefined) throw new ProtocolError("it spoke for an execution that it does not run");
-    return running;
-  }
-
-  #onOutput(body: Buffer): void {
-    const decoded = decodeOutput(body);
-    if (decoded === null) throw new ProtocolError("it sent an output that is cut short");
-    this.#succeed(decoded.executionId, decoded.output);
-  }
-
-  #succeed(executionId: string, output: string): void {
-    const running = this.#own(executionId);
-    if (Buffer.byteLength(output) > this.#limits.outputBytes) {
-      throw new ProtocolError("it sent an output over the limit");
-    }
-    const valid = isJson(output, this.#jsonDepth);
-    if (valid === true) this.#settle(running, { type: "succeeded", output });
-    else if (valid === false) throw new ProtocolError("it sent an output that is not JSON");
-    else this.#settle(running, this.#whenValid(valid, output));
+  #onOutput(executionId: string, output: string, valid: true | Promise<boolean>): void {
+    const outcome =
+      valid === true ? ({ type: "succeeded", output } as const) : this.#whenValid(valid, output);
+    this.#settle(this.#jobs.own(executionId), outcome);
   }
 
   async #whenValid(valid: Promise<boolean>, output: string): Promise<Outcome> {
-    // Whether it was alone has to be asked before others come.
-    const blame = this.#blame(crashed("it sent an output that is not JSON"));
+    const invalid = new ProtocolError("it sent an output that is not JSON");
+    // Who is to blame has to be asked before other jobs come and go.
+    const blamed = this.#blame(crashed(invalid.message));
     if (await valid) return { type: "succeeded", output };
-    this.#onViolation(new ProtocolError("it sent an output that is not JSON"));
-    return blame();
+    this.#onViolation(invalid);
+    return blamed;
   }
 
   #onRun(request: RunMessage): void {
-    const running = this.#own(request.id);
-    const waited = running.waiting;
-    const signal = running.startRun(request.index);
-    if (!waited) this.#waiting += 1;
+    const running = this.#jobs.own(request.id);
+    const signal = this.#jobs.startRun(running, request.index);
     this.#events.changed();
     void this.#answerRun(running, request, signal);
   }
@@ -339,9 +247,8 @@ export class Child {
       const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
       result = { executionId: "", error: { name, message, stack: "" } };
     }
-    if (this.#jobs.get(id) !== running) return;
-    running.endRun(index);
-    if (!running.waiting) this.#waiting -= 1;
+    if (!this.#jobs.has(running)) return;
+    this.#jobs.endRun(running, index);
     const { executionId } = result;
     this.#connection?.send(
       "error" in result
@@ -351,9 +258,7 @@ export class Child {
   }
 
   #settle(running: RunningJob, outcome: Outcome | Promise<Outcome>): void {
-    this.#jobs.delete(running.job.executionId);
-    if (running.waiting) this.#waiting -= 1;
-    if (running.aborted) this.#aborted -= 1;
+    this.#jobs.remove(running);
     running.settle(outcome);
     if (this.#jobs.size === 0) this.#onIdle();
     this.#events.changed();
@@ -368,41 +273,28 @@ export class Child {
 
   #onBlocked(): void {
     const why = `The event loop of its process stood still for ${this.#limits.blockedMs / 1000} s`;
-    const before = this.#watch?.heardSinceBusy === false;
-    // What blocks it was left behind by jobs that have ended.
-    if (this.#jobs.size === 0 || before) this.end(why);
-    // With one job, it is that job's own time.
-    else if (this.#jobs.size > 1) this.#kill(why, () => lost(why, true));
+    // What blocks it may have been left behind by jobs that have ended, unless none was before this one.
+    const before = this.#watch?.answeredSinceBusy === false && !this.#reserved;
+    // Else a single job blocks only itself, and has until its timeout.
+    if (this.#jobs.size !== 1 || before) this.#kill(why, lost(why, true));
   }
 
   #onViolation(error: Error): void {
-    const reason = error instanceof ProtocolError ? error.message : "it sent a frame that is too large";
-    this.#condemn(crashed(reason));
+    const known = error instanceof ProtocolError || error instanceof RangeError;
+    this.#condemn(crashed(known ? error.message : "it sent what cannot be understood"));
   }
 
   #onEnd(code: number | null, signal: string | null): void {
     const how = describeExit(code, signal);
-    const cause = isOutOfMemory(this.#stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
-    const verdict = this.#verdict ?? this.#blame(cause);
+    const { stderr } = this.#inbox;
+    const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
+    const { why, outcome } = this.#verdict ?? { why: cause.error.message, outcome: this.#blame(cause) };
     this.#state = "ended";
-    for (const running of [...this.#jobs.values()]) this.#settle(running, verdict(running));
+    for (const running of this.#jobs.list()) this.#settle(running, outcome);
     clearTimeout(this.#idleTimer);
     this.#watch?.stop();
-    const lastWords = this.#stderr.trim().slice(-500);
+    const lastWords = stderr.trim().slice(-500);
     this.#ready.reject(new Error(`The process ended before it was ready (${how}). ${lastWords}`.trim()));
-    this.#events.ended(this.#why ?? cause.error.message);
-  }
-
-  #onRawLine(level: "info" | "warn", line: string): void {
-    if (line.trim() === "") return;
-    if (level === "warn") {
-      this.#stderr = `${this.#stderr}${line}\n`.slice(-keptStderrLength);
-      // What a runtime prints when it dies is about the runtime, and names the server's paths.
-      this.#dying ||= isDeathRattle(line);
-      if (this.#dying) return;
-    }
-    const entries: LogEntry[] = [];
-    this.#log.stray(level, line, Date.now(), entries);
-    if (entries.length > 0) this.#events.log(this.#deploymentId, entries);
+    this.#events.ended(why);
   }
 }

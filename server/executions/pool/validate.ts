@@ -36,9 +36,10 @@ export function parseMessage(value: JsonValue): FromChild {
   const message = object(value);
   switch (message.t) {
     case "ready":
-    case "pong":
     case "spoiled":
       return { t: message.t };
+    case "pong":
+      return { t: "pong", n: whole(message.n) };
     case "done":
       return { t: "done", id: string(message.id, maxNameLength), output: string(message.output) };
     case "fail":

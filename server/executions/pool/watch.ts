@@ -2,7 +2,7 @@
 import { residentBytes } from "./memory.ts";
 
 export interface WatchEvents {
-  ping(): void;
+  ping(n: number): void;
   /** It takes more memory than it may. */
   onMemory(): void;
   /** Its event loop has stood still for too long. Called again while it does. */
@@ -43,7 +43,10 @@ export class ChildWatch {
   #busy = false;
   #everyMs = 0;
   #idleLooks = 0;
-  #heardSinceBusy = false;
+  #pings = 0;
+  /** The ping that went ahead of the first of the present jobs. */
+  #busyPing = 0;
+  #answered = 0;
   #pingedAtMs: number | null = null;
   #baselineBytes: number | null = null;
   #stopped = false;
@@ -74,20 +77,24 @@ export class ChildWatch {
     if (!busy) return;
     this.#lookEvery(process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs);
     // Ahead of the first job, so that an answer tells that the loop still went round when it came.
-    this.#heardSinceBusy = false;
     this.#ping();
+    this.#busyPing = this.#pings;
   }
 
   /** Whether it has answered since jobs came. If not, what blocks it was there before them. */
-  get heardSinceBusy(): boolean {
-    return this.#heardSinceBusy;
+  get answeredSinceBusy(): boolean {
+    return this.#answered >= this.#busyPing;
+  }
+
+  /** It has answered a ping. */
+  answered(n: number): void {
+    this.#answered = Math.max(this.#answered, n);
   }
 
   /** It has sent something. Returns whether it had been sluggish. */
   heard(): boolean {
     const { sluggish } = this;
     this.#pingedAtMs = null;
-    this.#heardSinceBusy = true;
     return sluggish;
   }
 
@@ -121,7 +128,8 @@ export class ChildWatch {
 
   #ping(): void {
     this.#pingedAtMs ??= performance.now();
-    this.#events.ping();
+    this.#pings += 1;
+    this.#events.ping(this.#pings);
   }
 
   async #lookAtMemory(): Promise<void> {

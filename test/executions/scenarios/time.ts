@@ -152,7 +152,7 @@ export const time: Scenario[] = [
     },
     ({ first, second, third }, expect) => {
       expect(first).toEqual({ type: "succeeded", output: '"returned"' });
-      expect(second).toMatchObject({ type: "lost", suspect: false });
+      expect(second).toMatchObject({ type: "lost", suspect: true });
       expect(third.type).toBe("succeeded");
     },
   ),

@@ -120,7 +120,7 @@ const forgeries: Record<string, Forgery> = {
       send(message({ t: "log", entries: Array.from({ length: 50 }, () => entry) }));
   },
   pongFlood: () => {
-    const pongs = message(...Array.from({ length: 1000 }, () => ({ t: "pong" })));
+    const pongs = message(...Array.from({ length: 1000 }, (_, n) => ({ t: "pong", n })));
     for (let i = 0; i < 2000; i++) send(pongs);
   },
   strayFlood: () => {
