@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { loadSigningKey, signPath } from "../../server/storage/signing.ts";
 import { deploy, type ProjectSource, packProject, tryDeploy, upload } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
 import { call, ended, expectError, ok, open, run, runToEnd } from "../support/rest.ts";
@@ -100,6 +101,18 @@ onEveryRuntime("deployments", {}, (server) => {
       expectError(await call(server, "GET", url, { key: null }), 403, "permission_denied", /signed/);
       expectError(await call(server, "DELETE", url, { key: null }), 403, "permission_denied", /signed/);
       expect((await put(url, other)).status).toBe(200);
+    });
+
+    test("a URL ceases to work when its time has come", async () => {
+      const other = new Uint8Array(randomBytes(100));
+      const { url } = await begin(sha256(other), other.length);
+      const { pathname: path, searchParams } = new URL(url);
+      const name = searchParams.get("name") ?? "";
+      const key = loadSigningKey(server.dataDir);
+      const until = (expiresAtMs: number) =>
+        `${server.url}${path}?${signPath(key, { method: "PUT", path, name, expiresAtMs })}`;
+      expectError(await put(until(Date.now() - 1), other), 403, "permission_denied", /has expired/);
+      expect((await put(until(Date.now() + 10_000), other)).status).toBe(200);
     });
 
     test("a digest or size that cannot be is refused", async () => {
