@@ -56,7 +56,12 @@ test(`${rounds} rounds of kill -9 under load lose and double nothing (seed ${see
   }
   const ids = new Set(byKey.values());
   expect(ids.size).toBe(byKey.size);
-  for (const id of ids) expect((await ended(server, id)).status, id).toBe("succeeded");
+  for (const id of ids) {
+    const { status, error } = await ended(server, id);
+    // Killed five times in a row while it ran, an execution is given up, and says so.
+    if (status !== "succeeded")
+      expect({ id, status, name: error?.name }).toEqual({ id, status: "failed", name: "WorkerLostError" });
+  }
   expect(violations(server.dataDir)).toEqual({ doubles: [], revivals: [] });
   const db = open(server.dataDir);
   const keys = db.prepare("SELECT count(*) AS n, count(DISTINCT execution_id) AS d FROM idempotency").get();
