@@ -91,6 +91,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     limits: {
       memoryBytes: limits.childMemoryBytes,
       outputBytes: limits.outputBytes,
+      jsonDepth: limits.jsonDepth,
       logLineBytes: limits.logLineBytes,
       logLines: limits.logLines,
       executionsPerChild: limits.executionsPerChild,
