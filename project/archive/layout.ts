@@ -2,8 +2,9 @@
  * Where everything stands in an archive before any of it is read: sizes are known, so offsets are. An archive is cut
  * into segments of one length, whatever files end or begin there, and each can be made without the others.
  */
+
+import { windowBytes } from "../deflate/deflate.ts";
 import type { CollectedFile } from "../package-file.ts";
-import { windowBytes } from "./deflate.ts";
 import { BLOCK_BYTES, headerBytes, padded } from "./header.ts";
 
 /** Part of the format: with another length the same files give other, equally valid bytes. */

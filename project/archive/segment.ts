@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { deflatePart } from "./deflate.ts";
+import { deflatePart } from "../deflate/deflate.ts";
 import { headerBytes, writeHeaders } from "./header.ts";
 import type { PlacedFile, Segment } from "./layout.ts";
 
