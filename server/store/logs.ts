@@ -134,7 +134,7 @@ export function* lastLogs(
     seq: Math.max(0, (kept.find((line): line is StoredLine => !isWebhook(line))?.seq ?? end.seq + 1) - 1),
     executionId: firstWebhook === undefined ? end.executionId : idBefore(firstWebhook),
   };
-  return { rows: withCursors(kept, start), end };
+  return { rows: withCursors(kept, startFor(filter, start)), end };
 }
 
 /** The first lines after a cursor that match, up to `limit` from each table, oldest first. */
@@ -162,7 +162,12 @@ export function* logsAfter(
   const webhooks = hasWebhooks(filter)
     ? yield* all<WebhookLine>(SELECT_WEBHOOKS_AFTER, orgId, limit, name, environment, after.executionId)
     : [];
-  return withCursors(merge(lines, webhooks), after);
+  return withCursors(merge(lines, webhooks), startFor(filter, after));
+}
+
+/** Lines of one execution have the same cursors however they were read: those of a log that begins with it. */
+function startFor(filter: LogFilter, start: LogCursor): LogCursor {
+  return filter.executionId === "" ? start : { ...start, executionId: filter.executionId };
 }
 
 /** An execution's own log and the audit trail have no webhooks' lines. */

@@ -34,12 +34,19 @@ export async function readBody(request: BodyRequest, limits: BodyLimits): Promis
   return readAtOnce(request) ?? readAsItComes(request, limits);
 }
 
+/** Larger bodies come in several pieces, which the runtimes hand out differently. */
+const atOnceBytes = 16 * 1024;
+
 /** A small body comes with its headers: it is there, and needs no listeners and no timer. Null when there is more to do. */
 function readAtOnce(request: BodyRequest): BodyResult | null {
   const { readableLength } = request;
-  if (readableLength === 0 || readableLength !== Number(request.headers["content-length"])) return null;
+  if (readableLength === 0 || readableLength > atOnceBytes) return null;
+  if (readableLength !== Number(request.headers["content-length"])) return null;
   const body: Uint8Array | null = request.read();
-  return body === null ? null : { ok: true, body };
+  if (body === null) return null;
+  if (body.length === readableLength) return { ok: true, body };
+  request.unshift(body);
+  return null;
 }
 
 function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
