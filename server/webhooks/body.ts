@@ -29,6 +29,7 @@ export type BodyResult = { ok: true; body: Uint8Array } | { ok: false; code: Bod
 export async function readBody(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   const early = refuseEarly(request, limits);
   if (early !== null) return early;
+  if (!isSmall(request)) return readAsItComes(request, limits);
   // By the next microtask, what came together with the headers has been parsed.
   await undefined;
   return readAtOnce(request) ?? readAsItComes(request, limits);
@@ -37,11 +38,15 @@ export async function readBody(request: BodyRequest, limits: BodyLimits): Promis
 /** Larger bodies come in several pieces, which the runtimes hand out differently. */
 const atOnceBytes = 16 * 1024;
 
+function isSmall(request: BodyRequest): boolean {
+  const length = request.headers["content-length"];
+  return length !== undefined && Number(length) <= atOnceBytes;
+}
+
 /** A small body comes with its headers: it is there, and needs no listeners and no timer. Null when there is more to do. */
 function readAtOnce(request: BodyRequest): BodyResult | null {
   const { readableLength } = request;
-  if (readableLength === 0 || readableLength > atOnceBytes) return null;
-  if (readableLength !== Number(request.headers["content-length"])) return null;
+  if (readableLength === 0 || readableLength !== Number(request.headers["content-length"])) return null;
   const body: Uint8Array | null = request.read();
   if (body === null) return null;
   if (body.length === readableLength) return { ok: true, body };
@@ -50,6 +55,7 @@ function readAtOnce(request: BodyRequest): BodyResult | null {
 }
 
 function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
+  if (request.destroyed && !request.complete) return Promise.resolve(aborted());
   return new Promise((resolve) => {
     let body: Uint8Array = new Uint8Array();
     let size = 0;
@@ -84,7 +90,7 @@ function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyRe
     }
 
     function onClose(): void {
-      finish(refusal("aborted", "The connection closed before the end of the body."));
+      finish(aborted());
     }
 
     request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
@@ -116,6 +122,10 @@ function hasOnlyUtf8(parameters: string): boolean {
     if (name.toLowerCase() === "charset" && !/^"?utf-?8"?$/i.test(text)) return false;
   }
   return true;
+}
+
+function aborted(): BodyResult {
+  return refusal("aborted", "The connection closed before the end of the body.");
 }
 
 function refuseEarly(request: BodyRequest, limits: BodyLimits): BodyResult | null {

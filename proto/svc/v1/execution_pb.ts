@@ -1234,7 +1234,7 @@ export const TailLogsResponseSchema: GenMessage<TailLogsResponse, {jsonType: Tai
  */
 export type LogLine = Message<"svc.v1.LogLine"> & {
   /**
-   * Its place in the organization's log; lines are ordered by it.
+   * Where a reader is who has read this line: with it as `after`, what follows is sent. Its form means nothing else.
    *
    * @generated from field: string cursor = 1;
    */
@@ -1304,7 +1304,7 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
  */
 export type LogLineJson = {
   /**
-   * Its place in the organization's log; lines are ordered by it.
+   * Where a reader is who has read this line: with it as `after`, what follows is sent. Its form means nothing else.
    *
    * @generated from field: string cursor = 1;
    */
