@@ -244,6 +244,18 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect((await post(plain(), { body: new Blob([sized(2 ** 20)]).stream() })).status).toBe(202);
   });
 
+  test("a body of any size arrives whole", async () => {
+    const sizes = [
+      1, 1_000, 16_000, 16_384, 30_000, 65_000, 65_536, 66_000, 80_000, 100_000, 131_072, 300_000,
+    ];
+    for (const size of sizes) {
+      const a = "x".repeat(size);
+      const answer = await post(plain(), { json: { a }, headers: { prefer: "wait=20" } });
+      const same = (answer.json.output as { a?: string } | undefined)?.a === a;
+      expect([answer.status, same], `${size} bytes: ${answer.text.slice(0, 200)}`).toEqual([200, true]);
+    }
+  });
+
   test("a chunked body without an end stores nothing and holds nobody up", async () => {
     const before = await stored();
     const start = head(`POST ${plain()}`, {
