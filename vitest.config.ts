@@ -7,6 +7,8 @@ export default defineConfig({
     reporters: ["default", "./test/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Real processes, ports and clocks on a shared machine: CI asks again before it calls a test failed, people do not.
+    retry: process.env.CI ? 2 : 0,
     // Test files start servers and children of their own; two cores carry two files at a time.
     maxWorkers: 2,
   },
