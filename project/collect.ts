@@ -2,8 +2,8 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fold } from "./archive/paths.ts";
-import { PROJECT_FILE } from "./file/parse.ts";
 import { IgnoreRules } from "./gitignore/rules.ts";
+import { PROJECT_FILE } from "./names.ts";
 import { type CollectedFile, comparePaths } from "./package-file.ts";
 import { TARGET_FOLDERS } from "./tree.ts";
 

@@ -1,5 +1,8 @@
 /** What names, slugs, environments and identifiers look like. */
 
+/** Name of the project file, at the root of the project. */
+export const PROJECT_FILE = "svc-project.yaml";
+
 /** Rule for the names of agents, workflows, secrets and environments, and for slugs, in words for messages. */
 export const nameRule = "1 to 64 of A-Z a-z 0-9 _ -, first a letter or digit";
 

@@ -8,8 +8,7 @@ import { readSource } from "./source.ts";
 import { readTargets } from "./target.ts";
 import { View } from "./view.ts";
 
-/** Name of the project file, at the root of the project. */
-export const PROJECT_FILE = "svc-project.yaml";
+export { PROJECT_FILE } from "../names.ts";
 
 export type ParsedProject =
   | { definition: ProjectDefinition; problems: [] }
