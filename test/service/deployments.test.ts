@@ -90,7 +90,7 @@ onEveryRuntime("deployments", {}, (server) => {
           copy.pathname = copy.pathname.replace(/[0-9a-f]{64}$/, sha256(bytes));
         }),
         changed((copy) => {
-          copy.pathname = copy.pathname.replace(/org_./, "org_z");
+          copy.pathname = copy.pathname.replace(/org_./, (start) => (start === "org_z" ? "org_y" : "org_z"));
         }),
       ];
       for (const one of forged) {
