@@ -3,7 +3,6 @@
  * HTTP/2 client that knows no better begins with the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN
  * tells them apart.
  */
-import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import * as http2 from "node:http2";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -11,6 +10,7 @@ import type { Config } from "./config.ts";
 import type { Handler } from "./routes/dispatch.ts";
 import { http1Handover } from "./runtime.ts";
 import { carry } from "./sender.ts";
+import { readTlsFiles, type TlsFiles } from "./tls.ts";
 
 const maxHeaderBytes = 16 * 1024;
 const headersMs = 15_000;
@@ -110,7 +110,7 @@ function http1Front(one: http.Server): { front: Server; serve(socket: Socket): v
   };
 }
 
-function tlsListener(handler: Handler, tls: { certFile: string; keyFile: string }): Listener {
+function tlsListener(handler: Handler, files: TlsFiles): Listener {
   const sessions = new Set<http2.ServerHttp2Session>();
   const sockets = new Set<Socket>();
   const server = http2.createSecureServer(
@@ -119,8 +119,7 @@ function tlsListener(handler: Handler, tls: { certFile: string; keyFile: string 
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersMs,
       allowHTTP1: true,
-      cert: readFileSync(tls.certFile),
-      key: readFileSync(tls.keyFile),
+      ...readTlsFiles(files),
     } as http2.SecureServerOptions,
     handler as unknown as Http2Handler,
   );

@@ -3,13 +3,9 @@ import { pipeline } from "node:stream/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { fail, invalid, toPublicError } from "../errors.ts";
 import type { App } from "../services/app.ts";
-import { ContentMismatch } from "../storage/contract.ts";
-import { FileStorage } from "../storage/filesystem.ts";
-import { verifyPath } from "../storage/signing.ts";
+import { ContentMismatch, type ObjectKey } from "../storage/contract.ts";
 import { finishUpload, getUpload } from "../store/objects.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
-
-const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
 
 export function isObjectPath(path: string): boolean {
   return path.startsWith("/storage/");
@@ -24,32 +20,24 @@ export async function handleObject(
   report: (error: unknown) => void,
 ): Promise<void> {
   try {
-    const match = objectPath.exec(path);
-    const { storage } = app;
-    const signed =
-      match !== null && storage instanceof FileStorage
-        ? verifyPath(storage.signingKey, request.method ?? "", path, query)
-        : null;
-    if (match === null || signed === null) {
+    const signed = app.storage.verifyUrl?.(request.method ?? "", path, query) ?? null;
+    if (signed === null) {
       throw fail(Code.PermissionDenied, "The URL is not one that this service has signed for this method.");
     }
     if (signed.expiresAtMs < Date.now()) throw fail(Code.PermissionDenied, "The signed URL has expired.");
-    const key = { orgId: match[1] ?? "", digest: match[2] ?? "" };
-    if (signed.method === "PUT") await receive(app, request, response, key, signed.name);
-    else await send(app, response, key, signed.name);
+    if (signed.method === "PUT") await receive(app, request, response, signed.key, signed.name);
+    else await send(app, response, signed.key, signed.name);
   } catch (error) {
     if (response.headersSent) response.destroy();
     else sendError(response, toPublicError(mismatchOf(error), report), { connection: "close" });
   }
 }
 
-type Key = { orgId: string; digest: string };
-
 async function receive(
   app: App,
   request: Request,
   response: Response,
-  key: Key,
+  key: ObjectKey,
   uploadId: string,
 ): Promise<void> {
   const upload = await app.engine.read(() => getUpload(key.orgId, uploadId));
@@ -67,7 +55,7 @@ async function receive(
   sendJson(response, 200, { digest: key.digest, size_bytes: upload.size_bytes });
 }
 
-async function send(app: App, response: Response, key: Key, name: string): Promise<void> {
+async function send(app: App, response: Response, key: ObjectKey, name: string): Promise<void> {
   const object = await app.storage.get(key);
   if (object === null) throw fail(Code.NotFound, "There is no such object.");
   response.writeHead(200, {

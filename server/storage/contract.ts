@@ -26,6 +26,21 @@ export interface ObjectStorage {
   signUrl(method: "GET" | "PUT", key: ObjectKey, expiresAtMs: number, baseUrl: string, name: string): string;
   /** @throws Error that says what is wrong, when objects can't be stored now. */
   check(): Promise<void>;
+  /**
+   * What a request for a URL of `signUrl` under the service's own base URL asks for; null when this storage has not signed
+   * it. Absent when the URLs lead elsewhere.
+   */
+  verifyUrl?(method: string, path: string, query: URLSearchParams): SignedRequest | null;
+}
+
+/** What a signed URL allows. */
+export interface SignedRequest {
+  method: "GET" | "PUT";
+  key: ObjectKey;
+  /** The upload's id for a PUT, the file name to save as for a GET. */
+  name: string;
+  /** May have passed. */
+  expiresAtMs: number;
 }
 
 /** What arrived is not what was announced. */

@@ -6,8 +6,10 @@ import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, mkdirSync, rmSync } from "node:fs";
 import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ContentMismatch, type ObjectKey, type ObjectStorage } from "./contract.ts";
-import { loadSigningKey, signPath } from "./signing.ts";
+import { ContentMismatch, type ObjectKey, type ObjectStorage, type SignedRequest } from "./contract.ts";
+import { loadSigningKey, signPath, verifyPath } from "./signing.ts";
+
+const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
 
 export function openFileStorage(dataDir: string): FileStorage {
   const root = join(dataDir, "objects");
@@ -27,10 +29,6 @@ export class FileStorage implements ObjectStorage {
     this.#root = root;
     this.#temporary = temporary;
     this.#signingKey = signingKey;
-  }
-
-  get signingKey(): Buffer {
-    return this.#signingKey;
   }
 
   async put(key: ObjectKey, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -80,6 +78,13 @@ export class FileStorage implements ObjectStorage {
   signUrl(method: "GET" | "PUT", key: ObjectKey, expiresAtMs: number, baseUrl: string, name: string): string {
     const path = `/storage/${key.orgId}/${key.digest}`;
     return `${baseUrl}${path}?${signPath(this.#signingKey, { method, path, name, expiresAtMs })}`;
+  }
+
+  verifyUrl(method: string, path: string, query: URLSearchParams): SignedRequest | null {
+    const [, orgId, digest] = objectPath.exec(path) ?? [];
+    if (orgId === undefined || digest === undefined) return null;
+    const signed = verifyPath(this.#signingKey, method, path, query);
+    return signed === null ? null : { ...signed, key: { orgId, digest } };
   }
 
   async check(): Promise<void> {

@@ -3,10 +3,9 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-export interface SignedRequest {
+export interface SignedPath {
   method: "GET" | "PUT";
   path: string;
-  /** The upload's id for a PUT, the file name to save as for a GET. */
   name: string;
   expiresAtMs: number;
 }
@@ -21,7 +20,7 @@ export function loadSigningKey(dataDir: string): Buffer {
 }
 
 /** The query of the URL. */
-export function signPath(key: Buffer, request: SignedRequest): string {
+export function signPath(key: Buffer, request: SignedPath): string {
   const query = new URLSearchParams({
     name: request.name,
     expires: String(request.expiresAtMs),
@@ -36,9 +35,9 @@ export function verifyPath(
   method: string,
   path: string,
   query: URLSearchParams,
-): SignedRequest | null {
+): SignedPath | null {
   if (method !== "GET" && method !== "PUT") return null;
-  const request: SignedRequest = {
+  const request: SignedPath = {
     method,
     path,
     name: query.get("name") ?? "",
@@ -49,6 +48,6 @@ export function verifyPath(
   return given.length === expected.length && timingSafeEqual(given, expected) ? request : null;
 }
 
-function signature(key: Buffer, { method, path, name, expiresAtMs }: SignedRequest): string {
+function signature(key: Buffer, { method, path, name, expiresAtMs }: SignedPath): string {
   return createHmac("sha256", key).update(`${method}\n${path}\n${name}\n${expiresAtMs}`).digest("base64url");
 }

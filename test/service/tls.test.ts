@@ -19,6 +19,8 @@ const { authority, certificate, key } = createCertificates(["localhost"]);
 const [certFile, keyFile] = [join(folder, "certificate.pem"), join(folder, "key.pem")];
 writeFileSync(certFile, certificate);
 writeFileSync(keyFile, key);
+const otherKey = join(folder, "other-key.pem");
+writeFileSync(otherKey, createCertificates(["localhost"]).key);
 setDefaultCACertificates([...getCACertificates(), authority]);
 
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
@@ -73,6 +75,15 @@ onEveryRuntime("TLS", { args }, (server) => {
     for (const [given, message] of [
       [["--tls-cert", certFile], /--tls-cert and --tls-key must be given together/],
       [["--tls-cert", join(folder, "none.pem"), "--tls-key", keyFile], /none\.pem/],
+      [
+        ["--tls-cert", keyFile, "--tls-key", keyFile],
+        /--tls-cert .*key\.pem does not hold a certificate in PEM/,
+      ],
+      [
+        ["--tls-cert", certFile, "--tls-key", certFile],
+        /--tls-key .*certificate\.pem does not hold an unencrypted private key/,
+      ],
+      [["--tls-cert", certFile, "--tls-key", otherKey], /is not that of the certificate/],
     ] as const) {
       const other = new TestServer(server.runtime, { args: given });
       await expect(other.start()).rejects.toThrow(message);

@@ -3,31 +3,21 @@ import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { formatWithOptions } from "node:util";
 import type { Log } from "../../../project/authoring.ts";
+import { ConsoleState, remember } from "./console-state.ts";
 import { current } from "./current.ts";
-import type { Execution } from "./execution.ts";
-import type { Executions } from "./executions.ts";
+import type { Attempt, LogSink } from "./parts.ts";
 import type { LogMessage } from "./protocol.ts";
 
 type Level = LogMessage["level"];
 
-/** What `console` remembers between calls: of an execution, or of the code that belongs to none. */
-export class ConsoleState {
-  indentation = "";
-  readonly counts: Map<string, number> = new Map();
-  readonly startedAtMs: Map<string, number> = new Map();
-}
-
 const maxIndentation = 64;
 const groupIndentation = 2;
 
-/** Labels of counters and timers that one execution may have; further ones are forgotten. */
-const maxLabels = 1000;
-
-export function logFor(executions: Executions, execution: Execution): Log {
+export function logFor(sink: LogSink, attempt: Attempt): Log {
   const write =
     (level: Level) =>
     (...values: unknown[]): void =>
-      executions.write(execution, level, format(execution.console, values));
+      sink.write(attempt, level, format(attempt.console, values));
   return Object.freeze({
     debug: write("debug"),
     info: write("info"),
@@ -37,11 +27,11 @@ export function logFor(executions: Executions, execution: Execution): Log {
 }
 
 /** Replaces the methods of the global `console`. */
-export function captureConsole(executions: Executions): void {
+export function captureConsole(sink: LogSink): void {
   const stray = new ConsoleState();
   const state = (): ConsoleState => current()?.console ?? stray;
   const write = (level: Level, ...values: unknown[]): void =>
-    executions.write(current(), level, format(state(), values));
+    sink.write(current(), level, format(state(), values));
   const at =
     (level: Level) =>
     (...values: unknown[]): void =>
@@ -70,7 +60,7 @@ export function captureConsole(executions: Executions): void {
     dirxml: at("info"),
     trace: (...values: unknown[]) => {
       const trace = { name: "Trace", message: format(new ConsoleState(), values), stack: new Error().stack };
-      write("debug", executions.describe(trace).stack);
+      write("debug", sink.describe(trace).stack);
     },
     assert: (condition?: unknown, ...values: unknown[]) => {
       if (condition) return;
@@ -109,10 +99,6 @@ function format({ indentation }: ConsoleState, values: unknown[]): string {
       ? first
       : formatWithOptions({ colors: false }, ...values);
   return indentation === "" ? text : indentation + text.replaceAll("\n", `\n${indentation}`);
-}
-
-function remember(labels: Map<string, number>, label: string, value: number): void {
-  if (labels.size < maxLabels || labels.has(label)) labels.set(label, value);
 }
 
 /** The runtime's own drawing of a table. */

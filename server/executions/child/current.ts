@@ -1,14 +1,14 @@
 /** Which execution the running code belongs to, across timers and promises. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Execution } from "./execution.ts";
+import type { Attempt } from "./parts.ts";
 
-const storage = new AsyncLocalStorage<Execution>();
+const storage = new AsyncLocalStorage<Attempt>();
 
 /** The execution, which may have ended already; undefined for code that belongs to none. */
-export function current(): Execution | undefined {
+export function current(): Attempt | undefined {
   return storage.getStore();
 }
 
-export function runIn(execution: Execution, body: () => void): void {
-  storage.run(execution, body);
+export function runIn(attempt: Attempt, body: () => void): void {
+  storage.run(attempt, body);
 }

@@ -1,10 +1,10 @@
 /** One attempt of one execution, inside the child. */
 import type { Context } from "../../../project/authoring.ts";
-import { ConsoleState } from "./console.ts";
+import { ConsoleState } from "./console-state.ts";
 import { type ExitError, isFinal } from "./errors.ts";
-import type { Executions } from "./executions.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { OutputError, toJson } from "./output.ts";
+import type { Attempt, Owner } from "./parts.ts";
 import type { ChildFailure, JobMessage } from "./protocol.ts";
 import { Runs } from "./runs.ts";
 
@@ -12,19 +12,18 @@ import { Runs } from "./runs.ts";
  * States: *live* from its start; *ended* once its outcome was sent, by its own return or throw, by an error that nothing
  * caught, or by `process.exit`. Whatever its code does afterwards belongs to no execution.
  */
-export class Execution {
+export class Execution implements Attempt {
   readonly id: string;
   readonly runs: Runs;
-  readonly #owner: Executions;
+  readonly #owner: Owner;
   readonly #job: JobMessage;
   readonly #abort = new AbortController();
   #live = true;
   #console: ConsoleState | undefined;
   #lines: LineBuffer | undefined;
-  /** Kept by the owner, which counts them. */
   loggedLines = 0;
 
-  constructor(owner: Executions, job: JobMessage) {
+  constructor(owner: Owner, job: JobMessage) {
     this.#owner = owner;
     this.#job = job;
     this.id = job.executionId;
@@ -40,7 +39,6 @@ export class Execution {
     return this.#console;
   }
 
-  /** What it writes to the standard streams. */
   get lines(): LineBuffer {
     this.#lines ??= new LineBuffer((level, line) => this.#owner.write(this, level, line));
     return this.#lines;
@@ -65,12 +63,10 @@ export class Execution {
     }
   }
 
-  /** Ends it as failed because its code called `process.exit`. */
   exit(error: ExitError): void {
     this.#fail(error, "exit");
   }
 
-  /** Ends it as failed because of an error that nothing caught. */
   uncaught(error: unknown): void {
     this.#fail(error, "thrown");
   }

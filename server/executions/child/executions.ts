@@ -1,6 +1,5 @@
 /** All executions of this child, and what happens outside of each. */
 import type { Log } from "../../../project/authoring.ts";
-import type { JsonObject } from "../../../project/json.ts";
 import type { Channel } from "./channel.ts";
 import { logFor } from "./console.ts";
 import { current, runIn } from "./current.ts";
@@ -8,9 +7,10 @@ import { ErrorDescriber, ExitError } from "./errors.ts";
 import { Execution } from "./execution.ts";
 import { cutLine } from "./lines.ts";
 import type { Modules } from "./modules.ts";
+import type { Attempt, Owner, RunRequest } from "./parts.ts";
 import type { ChildFailure, ChildLimits, ErrorMessage, JobMessage, LogMessage, ToChild } from "./protocol.ts";
 
-export class Executions {
+export class Executions implements Owner {
   readonly modules: Modules;
   readonly limits: ChildLimits;
   readonly #channel: Channel;
@@ -44,38 +44,34 @@ export class Executions {
     }
   }
 
-  done(execution: Execution, output: string): void {
-    this.#live.delete(execution.id);
-    this.#channel.sendOutput(execution.id, output);
+  done({ id }: Attempt, output: string): void {
+    this.#live.delete(id);
+    this.#channel.sendOutput(id, output);
   }
 
-  failed(execution: Execution, thrown: unknown, final: boolean, reason: ChildFailure): void {
-    this.#live.delete(execution.id);
+  failed({ id }: Attempt, thrown: unknown, final: boolean, reason: ChildFailure): void {
+    this.#live.delete(id);
     const exited = thrown instanceof ExitError;
     const error = this.describe(thrown);
-    this.#channel.send({ t: "fail", id: execution.id, error, final, reason: exited ? "exit" : reason });
+    this.#channel.send({ t: "fail", id, error, final, reason: exited ? "exit" : reason });
     // What the code wanted to leave behind by leaving is still there.
     if (exited) this.#channel.send({ t: "spoiled" });
   }
 
-  run(
-    execution: Execution,
-    request: { index: number; name: string; input: JsonObject; key: string | null },
-  ): void {
-    this.#channel.send({ t: "run", id: execution.id, ...request });
+  run({ id }: Attempt, request: RunRequest): void {
+    this.#channel.send({ t: "run", id, ...request });
   }
 
   describe(thrown: unknown): ErrorMessage {
     return this.#describer.describe(thrown);
   }
 
-  logOf(execution: Execution): Log {
-    return logFor(this, execution);
+  logOf(attempt: Attempt): Log {
+    return logFor(this, attempt);
   }
 
-  /** Writes a line to the log of an execution, or to the child's own when that has ended. */
-  write(execution: Execution | undefined, level: LogMessage["level"], line: string): void {
-    const owner = execution?.live ? execution : undefined;
+  write(attempt: Attempt | undefined, level: LogMessage["level"], line: string): void {
+    const owner = attempt?.live ? attempt : undefined;
     if (owner !== undefined && ++owner.loggedLines > this.limits.logLines) {
       if (owner.loggedLines > this.limits.logLines + 1) return;
       level = "warn";
@@ -115,7 +111,7 @@ export class Executions {
   }
 
   /** The execution that is meant where the runtime does not say: the one that runs, if only one does. */
-  #sole(): Execution | undefined {
+  #sole(): Attempt | undefined {
     return this.#live.size === 1 ? this.#live.values().next().value : undefined;
   }
 

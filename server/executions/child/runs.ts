@@ -1,8 +1,7 @@
 /** The calls of `ctx.run` of one execution. */
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
-import type { Execution } from "./execution.ts";
-import type { Executions } from "./executions.ts";
 import { toJson } from "./output.ts";
+import type { Attempt, Owner, RunRequest } from "./parts.ts";
 import {
   type ErrorMessage,
   maxPendingRuns,
@@ -18,16 +17,16 @@ interface Run {
 
 /** Calls that the server works on, by their index, and those that wait here because these are enough. */
 export class Runs {
-  readonly #owner: Executions;
-  readonly #execution: Execution;
+  readonly #owner: Owner;
+  readonly #attempt: Attempt;
   readonly #signal: AbortSignal;
   readonly #pending = new Map<number, Run>();
   readonly #waiting: { run: Run; send: () => void }[] = [];
   #count = 0;
 
-  constructor(owner: Executions, execution: Execution, signal: AbortSignal) {
+  constructor(owner: Owner, attempt: Attempt, signal: AbortSignal) {
     this.#owner = owner;
-    this.#execution = execution;
+    this.#attempt = attempt;
     this.#signal = signal;
   }
 
@@ -39,7 +38,7 @@ export class Runs {
       const run = { resolve, reject };
       const send = (): void => {
         this.#pending.set(index, run);
-        this.#owner.run(this.#execution, { index, ...request });
+        this.#owner.run(this.#attempt, { index, ...request });
       };
       if (this.#pending.size < maxPendingRuns) send();
       else this.#waiting.push({ run, send });
@@ -76,17 +75,13 @@ export class Runs {
   }
 
   /** @throws TypeError or OutputError when the server would refuse the call */
-  #check(
-    name: unknown,
-    input: unknown,
-    { key }: { key?: unknown },
-  ): { name: string; input: JsonObject; key: string | null } {
+  #check(name: unknown, input: unknown, { key }: { key?: unknown }): Omit<RunRequest, "index"> {
     if (typeof name !== "string" || name.length > maxRunNameLength) {
       throw new TypeError(
         `Cannot run what is not named by a string of at most ${maxRunNameLength} characters`,
       );
     }
-    if (!this.#execution.live) throw new Error(`Cannot run ${name}: the execution that asks has ended`);
+    if (!this.#attempt.live) throw new Error(`Cannot run ${name}: the execution that asks has ended`);
     this.#signal.throwIfAborted();
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
       throw new TypeError(`Cannot run ${name}, whose input must be an object: it is ${describe(input)}`);

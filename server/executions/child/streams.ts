@@ -2,8 +2,8 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { current } from "./current.ts";
-import type { Executions } from "./executions.ts";
 import { LineBuffer } from "./line-buffer.ts";
+import type { LogSink } from "./parts.ts";
 
 type Chunk = string | ArrayBufferView;
 
@@ -17,8 +17,8 @@ const levels = new Map<unknown, "info" | "warn">([
  * Takes what is written through `process.stdout` and `process.stderr`, and to their descriptors through `node:fs`, as
  * some loggers do. What gets past this comes to the server as lines that belong to no execution.
  */
-export function captureStreams(executions: Executions): void {
-  const stray = new LineBuffer((level, line) => executions.write(undefined, level, line));
+export function captureStreams(sink: LogSink): void {
+  const stray = new LineBuffer((level, line) => sink.write(undefined, level, line));
   const write = (descriptor: unknown, text: string): void => {
     const execution = current();
     const buffer = execution?.live ? execution.lines : stray;
