@@ -1,48 +1,44 @@
 /**
- * How long preparing a push takes: 10,000 files and 40 MB, from the start of the process to the finished package, against
+ * How long `svc push` takes up to the request that sends something: 10,000 files and 40 MB, the whole command with
+ * `--dry-run`, which checks the project, packages it, asks what is active, loads every module and shows the plan, against
  * `git ls-files -co --exclude-standard -z | tar --null -T - -cz` on the same tree.
  *
  *     node test/bench/push.ts [node|bun|deno] [pairs]
  *
- * Both packages are unpacked and compared first. Then runs alternate; each pair gives a ratio, and the median counts.
- * The bound is 1.5.
+ * At the end it is pushed, and the package is compared with git's. Runs alternate; each pair gives a ratio, and the median
+ * counts. The bound is 1.5.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
+import { TestServer } from "../support/server.ts";
 
 const fileCount = 10_000;
 const totalBytes = 40_000_000;
 const bound = 1.5;
-const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
+const modules = join(root, "node_modules");
 
-const runtime = process.argv[2] ?? "node";
+const runtime: Runtime = runtimes.find((one) => one === process.argv[2]) ?? "node";
 const pairs = Math.max(5, Number(process.argv[3] ?? 7));
 const folder = mkdtempSync(join(tmpdir(), "svc-bench-push-"));
+const server = new TestServer("node");
 try {
   const tree = join(folder, "tree");
   writeTree(tree);
-  const ours = join(folder, "ours.tgz");
   const theirs = join(folder, "theirs.tgz");
-  const candidate = (): number =>
-    timed(
-      join(modules, ".bin", runtime),
-      [
-        ...(runtime === "deno" ? ["run", "-A", "--quiet"] : []),
-        fileURLToPath(new URL("./push-main.ts", import.meta.url)),
-        tree,
-        ours,
-      ],
-      folder,
-    );
+  await server.start();
+  const svc = (...args: string[]): Run => {
+    const [program, ...before] = commandOf(runtime);
+    return run(program, [...before, join(root, "cli/launcher.js"), ...args], tree);
+  };
+  const candidate = (): number => svc("push", "--dry-run").tookMs;
   const line = `git ls-files -co --exclude-standard -z | tar --null -T - -cz > ${theirs}`;
-  const baseline = (): number => timed("sh", ["-c", line], tree);
+  const baseline = (): number => run("sh", ["-c", line], tree).tookMs;
 
   candidate();
   baseline();
-  compare(ours, theirs);
   const results = Array.from({ length: pairs }, (_, index) => {
     // Each goes first every other time: what runs second finds a warmer disk.
     const first = index % 2 === 0 ? candidate() : undefined;
@@ -57,11 +53,16 @@ try {
   }
   const median =
     results.map(({ ratio }) => ratio).toSorted((a, b) => a - b)[Math.floor(pairs / 2)] ?? Number.NaN;
+  const { deployment_id: id } = JSON.parse(svc("push", "--force", "--json").stdout);
+  const ours = join(folder, "ours.tgz");
+  svc("deployments", "download", id, "--output", ours);
+  compare(ours, theirs);
   const size = (path: string): string => `${(statSync(path).size / 1e6).toFixed(2)} MB`;
   console.log(`packages: ${size(ours)}, git and tar ${size(theirs)}; ${availableParallelism()} cores`);
   console.log(`median ratio ${median.toFixed(2)}, bound ${bound}: ${median <= bound ? "held" : "NOT held"}`);
   process.exitCode = median <= bound ? 0 : 1;
 } finally {
+  await server.discard(false);
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -93,11 +94,18 @@ function writeTree(tree: string): void {
   execFileSync("git", ["init", "--quiet"], { cwd: tree });
 }
 
-function timed(command: string, args: string[], cwd: string): number {
+interface Run {
+  tookMs: number;
+  stdout: string;
+}
+
+function run(command: string, args: string[], cwd: string): Run {
+  const env = { ...process.env, SVC_BASE_URL: server.url, SVC_API_KEY: server.apiKey };
   const startedAt = performance.now();
-  const { status, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: "utf8" });
+  const tookMs = performance.now() - startedAt;
   if (status !== 0) throw new Error(`${command} failed: ${stderr}`);
-  return performance.now() - startedAt;
+  return { tookMs, stdout };
 }
 
 /** Both packages must hold the same files; git's also has the `.gitignore` of the root, which is not deployed. */

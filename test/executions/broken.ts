@@ -65,5 +65,7 @@ const = 2;
   "agents/top-level-exit.ts": `process.exit(1); export default () => 1;`,
   "agents/top-level-await.ts": `await new Promise(() => {}); export default () => 1;`,
   "agents/top-level-spin.ts": `for (;;); export default () => 1;`,
+  "agents/trap.ts": `globalThis.trap = true; export default () => 1;`,
+  "agents/trapped.ts": `if (globalThis.trap) throw new Error("trapped"); export default () => 1;`,
   "agents/top-level-abort.ts": `process.abort(); export default () => 1;`,
 };

@@ -6,7 +6,10 @@ import { launch } from "./launch.ts";
 /** Children at once; more would each take longer. */
 const atOnce = 2;
 
-/** One child for each module, so that no module suffers from another. */
+/**
+ * Modules share a child for as long as all is well, as they do when they run. What fails in a child that has loaded
+ * others is loaded again in one of its own, so that no module suffers from another.
+ */
 export async function checkModules(
   options: PoolOptions,
   location: PackageLocation,
@@ -16,49 +19,80 @@ export async function checkModules(
   const checks: ModuleCheck[] = [];
   const rest = [...modules.entries()];
   const work = async (): Promise<void> => {
-    for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-      const [index, module] = next;
-      checks[index] = await checkModule(options, location, module, timeoutMs);
+    let loader: Loader | null = null;
+    try {
+      for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+        const [index, module] = next;
+        for (;;) {
+          const isFirst: boolean = loader === null;
+          loader ??= await Loader.open(options, location);
+          const check = await loader.load(module, timeoutMs);
+          checks[index] = check;
+          if (check.ok) break;
+          await loader.close();
+          loader = null;
+          if (isFirst) break;
+        }
+      }
+    } finally {
+      await loader?.close();
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return checks;
 }
 
-async function checkModule(
-  options: PoolOptions,
-  location: PackageLocation,
-  module: string,
-  timeoutMs: number,
-): Promise<ModuleCheck> {
-  const { events, limits } = options;
-  const result = Promise.withResolvers<ModuleCheck>();
-  const ended = Promise.withResolvers<void>();
-  const child = new Child(location.deploymentId, limits, {
-    log: (deploymentId, entries) => events.log(deploymentId, entries),
-    run: (executionId, request, signal) => events.run(executionId, request, signal),
-    changed: () => {},
-    ended: (why) => {
-      result.resolve(failed(module, "LoadError", why));
-      ended.resolve();
-    },
-  });
-  await launch(child, location, options);
-  const timer = setTimeout(() => {
-    result.resolve(failed(module, "TimeoutError", `it had not loaded within ${timeoutMs / 1000} s`));
-  }, timeoutMs);
-  void child.load(module).then(({ error, file, line }) => {
-    if (error === null) result.resolve({ module, ok: true });
-    else {
-      const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
-      result.resolve({ module, ok: false, error: { ...error, ...place } });
+/** A child that runs nothing. *Open* until `close`, or until a module ends it: every load fails from then on. */
+class Loader {
+  readonly #child: Child;
+  /** Resolves to the reason. */
+  readonly #ended: Promise<string>;
+
+  private constructor(child: Child, ended: Promise<string>) {
+    this.#child = child;
+    this.#ended = ended;
+  }
+
+  static async open(options: PoolOptions, location: PackageLocation): Promise<Loader> {
+    const { events, limits } = options;
+    const ended = Promise.withResolvers<string>();
+    const child = new Child(location.deploymentId, limits, {
+      log: (deploymentId, entries) => events.log(deploymentId, entries),
+      run: (executionId, request, signal) => events.run(executionId, request, signal),
+      changed: () => {},
+      ended: ended.resolve,
+    });
+    await launch(child, location, options);
+    return new Loader(child, ended.promise);
+  }
+
+  async load(module: string, timeoutMs: number): Promise<ModuleCheck> {
+    const late = Promise.withResolvers<ModuleCheck>();
+    const timer = setTimeout(() => {
+      late.resolve(failed(module, "TimeoutError", `it had not loaded within ${timeoutMs / 1000} s`));
+    }, timeoutMs);
+    try {
+      return await Promise.race([
+        this.#answer(module),
+        this.#ended.then((why) => failed(module, "LoadError", why)),
+        late.promise,
+      ]);
+    } finally {
+      clearTimeout(timer);
     }
-  });
-  const check = await result.promise;
-  clearTimeout(timer);
-  child.end("It was checked");
-  await ended.promise;
-  return check;
+  }
+
+  async close(): Promise<void> {
+    this.#child.end("It was checked");
+    await this.#ended;
+  }
+
+  async #answer(module: string): Promise<ModuleCheck> {
+    const { error, file, line } = await this.#child.load(module);
+    if (error === null) return { module, ok: true };
+    const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
+    return { module, ok: false, error: { ...error, ...place } };
+  }
 }
 
 function failed(module: string, name: string, why: string): ModuleCheck {

@@ -161,7 +161,7 @@ export interface Pools {
    */
   warm(deploymentId: string): Promise<void>;
   /**
-   * Loads each module in a fresh child, exactly as for running. A module must export a function by default. One that
+   * Loads each module in a child, exactly as for running. A module must export a function by default. One that
    * hangs or ends its process is reported, and the others are still checked. What they log goes to `events.log`.
    *
    * @param location - its directory must be a copy of the user's, since the pool adds to it

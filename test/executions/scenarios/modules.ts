@@ -135,9 +135,17 @@ export const modules: Scenario[] = [
         ["agents/good.ts", "agents/top-level-abort.ts", "agents/index-folder/index.mjs"],
         20_000,
       );
-      return { checks, together: [good?.ok, abort?.ok, folder?.ok] };
+      const beside = ["agents/trap.ts", "agents/trap.ts", "agents/trapped.ts", "agents/trapped.ts"];
+      const trapped = await lab.pools.check(location, beside, 20_000);
+      return {
+        checks,
+        together: [good?.ok, abort?.ok, folder?.ok],
+        // Two children: each has loaded what harms the other module.
+        beside: trapped.map(({ ok }) => ok),
+      };
     },
-    ({ checks, together }, expect, runtime) => {
+    ({ checks, together, beside }, expect, runtime) => {
+      expect(beside).toEqual([true, true, true, true]);
       expect(together).toEqual([true, false, true]);
       for (const [i, { module, name, message, place, only }] of broken.entries()) {
         const check = checks[i];
