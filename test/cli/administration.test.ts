@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { projectFolder, runtimes, svc, temporaryFolder, useService } from "./support.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
+import { projectFolder, svc, temporaryFolder, useService } from "./support.ts";
 
-describe.each(runtimes)("on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
   const service = useService(runtime);
 
   test("svc keys: create prints the key alone, once; scopes hold; revoke ends it", async () => {

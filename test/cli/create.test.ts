@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addEntry } from "../../cli/create/insert.ts";
 import { newProject } from "../../cli/init/project.ts";
-import { runtimes, svc, temporaryFolder, writeFiles } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { svc, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(runtimes)("svc create on %s", (runtime) => {
   test("adds an agent and a workflow that run as they are, and asks nothing", async () => {

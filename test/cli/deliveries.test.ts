@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { projectFile, projectFolder, runtimes, useService, writeFiles } from "./support.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
+import { projectFile, projectFolder, useService, writeFiles } from "./support.ts";
 
 interface Deliveries {
   deliveries: { delivery_id: string; outcome: string; execution_id: string }[];
 }
 
-describe.each(runtimes)("on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
   const service = useService(runtime);
 
   /** Deploys an agent that returns its input, and sends bodies to its webhook, one after the other. */

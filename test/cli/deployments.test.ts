@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { projectFolder, runtimes, temporaryFolder, useService } from "./support.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
+import { projectFolder, temporaryFolder, useService } from "./support.ts";
 
 interface Deployment {
   deployment_id: string;
@@ -11,7 +12,7 @@ interface Deployment {
   status: string;
 }
 
-describe.each(runtimes)("svc deployments on %s", (runtime) => {
+describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
   const service = useService(runtime);
 
   /** Pushes a project twice. */

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { newProject } from "../../cli/init/project.ts";
 import { loadProject } from "../../project/load.ts";
 import { compileMapping } from "../../project/mapping.ts";
-import { runtimes, svc, temporaryFolder } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { svc, temporaryFolder } from "./support.ts";
 
 describe.each(runtimes)("svc init on %s", (runtime) => {
   test("writes a project that is valid as it is, and says what next", async () => {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runtimes, svc, temporaryFolder, useService } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { svc, temporaryFolder, useService } from "./support.ts";
 
 interface Executions {
   executions: { execution_id: string; trigger: string }[];

@@ -2,9 +2,10 @@ import { readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { newProject } from "../../cli/init/project.ts";
 import { differences } from "../../cli/json-diff.ts";
-import { projectFile, projectFolder, runtimes, svc, temporaryFolder, writeFiles } from "./support.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
+import { projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 
-describe.each(runtimes)("without a service, on %s,", (runtime) => {
+describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) => {
   test("svc test checks a new project and runs all its samples, in its own temporary folder", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, newProject("shop"));

@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Result, runtimes, svc, temporaryFolder } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { type Result, svc, temporaryFolder } from "./support.ts";
 
 const key = { SVC_API_KEY: "svc_a_b" };
 

@@ -1,15 +1,8 @@
-import { readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  projectFile,
-  projectFolder,
-  runtimes,
-  svc,
-  temporaryFolder,
-  useService,
-  writeFiles,
-} from "./support.ts";
+import { commandRuntimes, root } from "../support/runtimes.ts";
+import { projectFile, projectFolder, svc, temporaryFolder, useService, writeFiles } from "./support.ts";
 
 const agent = "export default () => ({ ok: true });\n";
 
@@ -17,7 +10,7 @@ interface Deployments {
   deployments: { deployment_id: string; status: string }[];
 }
 
-describe.each(runtimes)("svc push on %s", (runtime) => {
+describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
   const service = useService(runtime);
 
   const deployed = async (project: string): Promise<Deployments["deployments"]> =>
@@ -191,6 +184,31 @@ describe.each(runtimes)("svc push on %s", (runtime) => {
     });
     expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
     expect((await service.run("run npm")).stdout).toBe("42\n");
+  });
+
+  test("agents that import zod, openai and ai run on a service without these", async () => {
+    const cwd = await projectFolder("sdk", {
+      "agents/sdk.ts": `import { tool } from "ai";
+        import OpenAI, { APIConnectionError } from "openai";
+        import { z } from "zod";
+        const inputSchema = z.object({ a: z.number() });
+        const add = tool({ description: "adds", inputSchema, execute: async ({ a }) => a + 1 });
+        export default async (input: unknown): Promise<unknown> => {
+          const client = new OpenAI({ apiKey: "k", baseURL: "http://127.0.0.1:1", maxRetries: 0 });
+          const error = await client.models.list().catch((reason: unknown) => reason);
+          const sum = await add.execute?.({ a: 1 }, { toolCallId: "1", messages: [] } as never);
+          return [inputSchema.safeParse(input).success, error instanceof APIConnectionError, sum];
+        };`,
+      "package.json": '{ "dependencies": { "ai": "*", "openai": "*", "zod": "*" } }',
+      ".gitignore": "node_modules/\n",
+    });
+    await mkdir(join(cwd, "node_modules"));
+    for (const name of ["ai", "openai", "zod"]) {
+      await symlink(join(root, "node_modules", name), join(cwd, "node_modules", name));
+    }
+    expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
+    const { stdout } = await service.run(["run", "sdk", "--data", "-"], { input: '{ "a": 1 }' });
+    expect(JSON.parse(stdout)).toEqual([true, true, 2]);
   });
 
   test("says that the upload failed, after trying again, and registers nothing", async () => {

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newFolder, runtimes, useService, writeFiles } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { newFolder, useService, writeFiles } from "./support.ts";
 
 const agents = {
   echo: "export default (input) => { console.log('one\\ntwo'); console.error('bad'); return input; };",

@@ -8,20 +8,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/commands.ts";
+import { bareEnvironment, bin, commandOf, type Runtime, root } from "../support/runtimes.ts";
 import type { Outcome, Scene } from "./pty.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const bin = join(root, "node_modules/.bin");
-
-/** How each runtime starts a script. The pinned ones of the project, whatever else the machine has. */
-const starts: Readonly<Record<Runtime, readonly [program: string, ...args: string[]]>> = {
-  node: [join(bin, "node")],
-  bun: [join(bin, "bun")],
-  deno: [join(bin, "deno"), "run", "-A", "--quiet"],
-};
-
-export type Runtime = "node" | "bun" | "deno";
-export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
 
 /** Every command as a person types it, for example `executions list`. */
 export function leaves(table: Readonly<Record<string, Leaf | Group>> = commands, path = ""): string[] {
@@ -128,7 +116,7 @@ async function serve(
   key: string,
   port: string,
 ): Promise<{ child: ChildProcess; url: string }> {
-  const [program, ...before] = starts[runtime];
+  const [program, ...before] = commandOf(runtime);
   const child = spawn(program, [...before, launcher, "serve", "--port", port, "--data", dataDir], {
     cwd: tmpdir(),
     env: { ...bareEnvironment(), SVC_API_KEY: key },
@@ -151,7 +139,7 @@ async function serve(
 
 /** Runs `svc` as a process of its own, as a user would, and returns what it printed. */
 export function svc(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
-  const [program, ...before] = starts[runtime];
+  const [program, ...before] = commandOf(runtime);
   return new Promise((resolve, reject) => {
     const child = spawn(program, [...before, launcher, ...args], {
       cwd: options.cwd ?? tmpdir(),
@@ -179,14 +167,14 @@ export async function svcOnTerminal(
   options: Options & { columns?: number; script?: Scene["script"] },
 ): Promise<Outcome> {
   const scene: Scene = {
-    command: [...starts[runtime], launcher, ...args],
+    command: [...commandOf(runtime), launcher, ...args],
     cwd: options.cwd ?? tmpdir(),
     env: { ...bareEnvironment(), TERM: "xterm-256color", ...options.env },
     columns: options.columns ?? 100,
     script: options.script ?? [],
   };
   const pty = fileURLToPath(new URL("pty.ts", import.meta.url));
-  const { stdout } = await promisify(execFile)(join(bin, "bun"), [pty, JSON.stringify(scene)]);
+  const { stdout } = await promisify(execFile)(bin("bun"), [pty, JSON.stringify(scene)]);
   return JSON.parse(stdout);
 }
 
@@ -230,12 +218,4 @@ agents:
         field_mapping:
           order.items[0].sku: sku
 ${more}`;
-}
-
-function bareEnvironment(): Record<string, string> {
-  const kept = ["PATH", "HOME", "TMPDIR", "LANG"].flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(kept);
 }

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { projectFolder, runtimes, svcOnTerminal, useService } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { projectFolder, svcOnTerminal, useService } from "./support.ts";
 
 /** What a terminal shows, without colours and cursor movements. */
 function plain(screen: string): string {

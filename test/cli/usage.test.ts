@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../cli/commands.ts";
-import { leaves, runtimes, svc } from "./support.ts";
+import { runtimes } from "../support/runtimes.ts";
+import { leaves, svc } from "./support.ts";
 
 describe.each(runtimes)("svc on %s", (runtime) => {
   test("runs on the runtime that the test names", async () => {

@@ -14,18 +14,21 @@
 import { Cron as Croner } from "croner";
 import { describe, expect, test } from "vitest";
 import { type Cron, nextRuns, runsBetween } from "../../project/cron.ts";
+import { rounds } from "../support/rounds.ts";
 import { changesOf } from "./changes.ts";
 import { between, pick, type Random, randomCron, sampleZones, seed, seeded } from "./random.ts";
 
 const from = Date.UTC(2026, 0, 1);
 const to = Date.UTC(2036, 0, 1);
 const never = Number.POSITIVE_INFINITY;
+const count = rounds(500);
+const timeout = 60_000 + count * 50;
 
-describe(`2,000 random expressions, 20 zones, ten years, against croner (CRON_SEED=${seed})`, () => {
+describe(`${count} random expressions, 20 zones, ten years, against croner (CRON_SEED=${seed})`, () => {
   const random = seeded(seed);
-  const crons = Array.from({ length: 2000 }, () => randomCron(random));
+  const crons = Array.from({ length: count }, () => randomCron(random));
 
-  test("the next runs from any time and from around clock changes", { timeout: 240_000 }, () => {
+  test("the next runs from any time and from around clock changes", { timeout }, () => {
     let explained = 0;
     let compared = 0;
     for (const zone of sampleZones) {
@@ -44,12 +47,12 @@ describe(`2,000 random expressions, 20 zones, ten years, against croner (CRON_SE
         }
       }
     }
-    expect(compared).toBe(80_000);
+    expect(compared).toBe(count * 40);
     // Asked plainly croner must agree nearly always, or the ways around its differences would hide ours.
     expect(explained / compared).toBeLessThan(0.01);
   });
 
-  test("each run of ten years, of the expressions with 600 runs or fewer", { timeout: 240_000 }, () => {
+  test("each run of ten years, of the expressions with 600 runs or fewer", { timeout }, () => {
     let compared = 0;
     for (const [index, cron] of crons.entries()) {
       const zone = sampleZones[index % sampleZones.length] ?? "UTC";
@@ -72,7 +75,7 @@ describe(`2,000 random expressions, 20 zones, ten years, against croner (CRON_SE
         last = run;
       }
     }
-    expect(compared).toBeGreaterThan(10_000);
+    expect(compared).toBeGreaterThan(count * 5);
   });
 });
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deflatePart, windowBytes } from "../../project/deflate/deflate.ts";
 import { assignCodes, assignLengths } from "../../project/deflate/huffman.ts";
-import { rounds } from "./rounds.ts";
+import { rounds } from "../support/rounds.ts";
 import { sample } from "./sample.ts";
 
 /** Compresses content cut at some places, each part with what of the one before it may look back on. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatProblem, parseProjectFile } from "../../project/file.ts";
-import { rounds } from "./rounds.ts";
+import { rounds } from "../support/rounds.ts";
 
 const lines = [
   "name: demo",

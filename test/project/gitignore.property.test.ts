@@ -6,8 +6,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectProject } from "../../project/collect.ts";
 import { comparePaths } from "../../project/package-file.ts";
+import { rounds } from "../support/rounds.ts";
 import { makeFolder } from "./folder.ts";
-import { rounds } from "./rounds.ts";
 
 const gitRounds = rounds(150);
 let base: string;

@@ -4,7 +4,7 @@ import type { FieldMapping } from "../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../project/json.ts";
 import { compileMapping } from "../../project/mapping.ts";
 import { parsePath } from "../../project/path.ts";
-import { rounds } from "./rounds.ts";
+import { rounds } from "../support/rounds.ts";
 
 function apply(mapping: Record<string, string>, payload: string): { input: JsonObject; unmapped: string[] } {
   return compileMapping(pairs(mapping)).apply(JSON.parse(payload));

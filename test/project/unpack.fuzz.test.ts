@@ -5,9 +5,9 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PackageError, unpackPackage } from "../../project/unpack.ts";
+import { rounds } from "../support/rounds.ts";
 import { type Entry, inPieces, tar } from "./archives.ts";
 import { testFolder } from "./folder.ts";
-import { rounds } from "./rounds.ts";
 
 const limits = { compressedBytes: 200_000, unpackedBytes: 500_000, files: 30 };
 const fuzzRounds = rounds(1500);

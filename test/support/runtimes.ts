@@ -5,6 +5,14 @@ import { fileURLToPath } from "node:url";
 export type Runtime = "node" | "bun" | "deno";
 export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
 
+/**
+ * Where a long suite of commands runs: everywhere with `ALL_RUNTIMES=1`, which is `npm run test:runtimes`, otherwise on
+ * the runtime that it names. What differs between runtimes has suites of its own, which always run on all three.
+ */
+export function commandRuntimes(here: Runtime): readonly Runtime[] {
+  return process.env.ALL_RUNTIMES === undefined ? [here] : runtimes;
+}
+
 /** The folder of package.json. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 

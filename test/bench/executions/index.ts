@@ -1,0 +1,38 @@
+/**
+ * `npm run bench:executions [-- --seconds 10]`: a webhook's whole way, with rate limits on and set high.
+ *
+ * - latency: 50 webhooks per second to a warm agent; from the request's first byte to the agent's first line.
+ * - throughput: as many webhooks as are accepted, a trivial agent run in its child process for each, its result stored;
+ *   what ended per second against the accepts per second of the limit program, in turn.
+ * - sustained: half of the rate that must be reached, for a minute.
+ * - neighbours: the latency beside an agent of another deployment that leaks, spins or crashes.
+ * - queue: accepts, latency and claims with a million executions waiting, against none.
+ */
+import { parseArgs } from "node:util";
+import { beside } from "./neighbours.ts";
+import { queue } from "./queue.ts";
+import { latencies, report, withServer } from "./setup.ts";
+import { sustained, throughput } from "./throughput.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "10" },
+    pairs: { type: "string", default: "5" },
+    queued: { type: "string", default: "1000000" },
+    sustained: { type: "string", default: "60" },
+    only: { type: "string", default: "latency,throughput,sustained,neighbours,queue" },
+  },
+});
+const seconds = Number(values.seconds);
+const parts = new Set(values.only.split(","));
+
+if (parts.has("latency")) {
+  await withServer("node", async (_server, url) => report("latency", await latencies(url, 50, seconds)));
+}
+if (parts.has("throughput")) await throughput(seconds, Number(values.pairs));
+if (parts.has("sustained")) await sustained(Number(values.sustained));
+if (parts.has("neighbours")) {
+  for (const runtime of ["node", "deno", "bun"] as const) await beside(runtime, seconds);
+}
+if (parts.has("queue")) await queue(seconds, Number(values.queued));
+process.exit();

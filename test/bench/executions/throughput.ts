@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type LimitProgram, load, startLimitProgram } from "../limit/child.ts";
+import { Counter, withServer } from "./setup.ts";
+
+/** The share of the limit program's accepts per second that must run to its end. */
+const bound = 0.2;
+
+/** As many webhooks as are accepted; what ended per second against the limit program, in turn. */
+export async function throughput(seconds: number, pairs: number): Promise<void> {
+  await withLimitProgram(async (limit) => {
+    const ratios: number[] = [];
+    await withServer("node", async (server, url) => {
+      const counter = new Counter(server);
+      for (let pair = 0; pair < pairs; pair++) {
+        const before = counter.ended;
+        const startedAt = performance.now();
+        const rate = () => (counter.ended - before) / ((performance.now() - startedAt) / 1000);
+        const { answers } = await load({ url, bodyBytes: 150, seconds, connections: 16, headers: {} });
+        const backlog = counter.waiting;
+        const meanwhile = rate();
+        await counter.untilDrained();
+        const drained = rate();
+        const bare = await acceptsPerSecond(limit, seconds);
+        ratios.push(drained / bare);
+        console.log(
+          `throughput: ${Math.round(answers / seconds)} accepted/s, ${Math.round(meanwhile)} ended/s, backlog ${backlog}, ${Math.round(drained)} ended/s until drained; limit program ${Math.round(bare)}/s; ratio ${(drained / bare).toFixed(2)}`,
+        );
+      }
+      counter.close();
+    });
+    ratios.sort((a, b) => a - b);
+    console.log(
+      `throughput: median ratio ${ratios[ratios.length >> 1]?.toFixed(2)} (${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}), bound ${bound}`,
+    );
+  });
+}
+
+/** Half of the bound's rate for a minute, or as long as is asked: whether what waits grows. */
+export async function sustained(seconds: number): Promise<void> {
+  await withLimitProgram(async (limit) => {
+    const bare = await acceptsPerSecond(limit, 5);
+    const ratePerSecond = Math.round((bare * bound) / 2);
+    await withServer("node", async (server, url) => {
+      const counter = new Counter(server);
+      const samples: number[] = [];
+      const timer = setInterval(() => samples.push(counter.waiting), 1000);
+      const { answers, latencyMs } = await load({ url, bodyBytes: 150, seconds, ratePerSecond, headers: {} });
+      clearInterval(timer);
+      await counter.untilDrained();
+      counter.close();
+      const half = samples.length >> 1;
+      const most = (some: number[]) => Math.max(0, ...some);
+      console.log(
+        `sustained: ${ratePerSecond}/s for ${seconds} s (limit program ${Math.round(bare)}/s), ${answers} accepted in ${JSON.stringify(latencyMs)} ms; backlog each second at most ${most(samples.slice(0, half))} in the first half, ${most(samples.slice(half))} in the second, ${samples.at(-1)} at the end`,
+      );
+    });
+  });
+}
+
+async function withLimitProgram(work: (limit: LimitProgram) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-limit-"));
+  const limit = await startLimitProgram(folder);
+  try {
+    await work(limit);
+  } finally {
+    await limit.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function acceptsPerSecond(limit: LimitProgram, seconds: number): Promise<number> {
+  return (await load({ url: limit.url, bodyBytes: 150, seconds, headers: {} })).perSecond;
+}
