@@ -74,13 +74,13 @@ async function checkService(connection: Connection, checks: Check[]): Promise<"r
       ok("service", connection.baseUrl),
       ok("authentication", `the key belongs to ${health.organization}`),
     );
-    const { store = "", storage = "", executor = "" } = health.checks ?? {};
+    const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
     checks.push(
       health.status === "ok"
         ? ok("health", `svc ${health.version} on ${health.runtime}`)
         : failure(
             "health",
-            `store: ${store}, storage: ${storage}, executor: ${executor}`,
+            `store: ${store}, storage: ${storage}, executor: ${executor}, scheduler: ${scheduler}`,
             "The service's own log says more.",
           ),
     );

@@ -112,6 +112,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   });
   const routes = new RouteTable(engine);
   const trigger = new Trigger({ routes, executor, notices });
+  const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
   let url = "";
   const app: App = {
     config,
@@ -121,6 +122,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     packages,
     pools,
     executor,
+    scheduler,
     routes,
     trigger,
     notices,
@@ -139,7 +141,6 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;
   await executor.start(pools, true);
-  const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
   scheduler.start();
   const housekeeper = new Housekeeper({ engine, storage, packages, retentionDays: limits.retentionDays });
   housekeeper.start();

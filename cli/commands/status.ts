@@ -62,11 +62,12 @@ const status: Command = command({
         ]),
       );
       if (values.verbose || health.status !== "ok") {
-        const { store = "", storage = "", executor = "" } = health.checks ?? {};
+        const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
         const checks = fields([
           ["store", paintedStatus(store)],
           ["storage", paintedStatus(storage)],
           ["executor", paintedStatus(executor)],
+          ["scheduler", paintedStatus(scheduler)],
         ]);
         print(`\n${out.bold("Checks")}\n${indent(checks)}`);
       }

@@ -5,6 +5,7 @@ import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import type { Notices } from "../executions/notices.ts";
 import type { Pools } from "../executions/pool/contract.ts";
+import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
@@ -24,6 +25,7 @@ export interface App {
   packages: Packages;
   pools: Pools;
   executor: Executor;
+  scheduler: Scheduler;
   routes: RouteTable;
   trigger: Trigger;
   notices: Notices;

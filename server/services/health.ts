@@ -28,13 +28,16 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
 }
 
 /** What each part says of itself; used by `/readyz` too, which needs no key. */
-export async function checkParts(app: App): Promise<{ store: string; storage: string; executor: string }> {
-  const [store, storage, executor] = await Promise.all([
+export async function checkParts(
+  app: App,
+): Promise<{ store: string; storage: string; executor: string; scheduler: string }> {
+  const [store, storage, executor, scheduler] = await Promise.all([
     verdict(() => app.engine.read(countOrganizations)),
     verdict(() => app.storage.check()),
     verdict(async () => app.executor.check()),
+    verdict(async () => app.scheduler.check()),
   ]);
-  return { store, storage, executor };
+  return { store, storage, executor, scheduler };
 }
 
 /** Only the kind of failure: its text may name paths. */

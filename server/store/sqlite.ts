@@ -8,6 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import type { Engine, Program, Row, SqlValue } from "./engine.ts";
 import { migrate } from "./migrations.ts";
 
@@ -19,6 +20,10 @@ interface PendingWrite {
 
 /** Bounds how long one flush holds the event loop; what is over goes into the next. */
 const writesPerCommit = 1000;
+
+/** How long a write waits while another process holds the lock, and how long between two looks at it. */
+const lockMs = 5_000;
+const lookMs = 2;
 
 const fileName = "svc.db";
 
@@ -32,17 +37,19 @@ class SqliteEngine implements Engine {
   readonly #statements = new Map<string, StatementSync>();
   #pending: PendingWrite[] = [];
   #scheduled = false;
+  #lockedSinceMs: number | null = null;
   #closed = false;
 
   constructor(file: string) {
     this.#db = new DatabaseSync(file);
-    // Another process (`svc admin`, a second handle) may hold the write lock for a moment.
-    this.#db.exec("PRAGMA busy_timeout = 5000");
+    this.#db.exec(`PRAGMA busy_timeout = ${lockMs}`);
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA synchronous = FULL");
     this.#db.exec("PRAGMA foreign_keys = ON");
     this.#db.exec("PRAGMA cache_size = -16384");
     migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
+    // From now on writes wait for the lock without holding the event loop.
+    this.#db.exec("PRAGMA busy_timeout = 5");
   }
 
   write<Result>(program: () => Program<Result>): Promise<Result> {
@@ -64,43 +71,86 @@ class SqliteEngine implements Engine {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    while (this.#pending.length > 0) this.#flush();
+    while (this.#pending.length > 0) {
+      this.#flush();
+      if (this.#pending.length > 0) await setTimeout(lookMs);
+    }
     this.#db.close();
   }
 
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#pending.length > 0) this.#flush();
-    });
+    setImmediate(() => this.#flushScheduled());
+  }
+
+  #flushScheduled(): void {
+    this.#scheduled = false;
+    if (this.#pending.length > 0) this.#flush();
   }
 
   #flush(): void {
     const batch = this.#pending.splice(0, writesPerCommit);
-    let settle: (() => void)[];
-    try {
-      settle = this.#commit(batch, false);
-    } catch {
-      // One of them failed, or the commit did: again, with a savepoint for each, so that only the culprit fails.
-      try {
-        settle = this.#commit(batch, true);
-      } catch (error) {
-        settle = batch.map((write) => () => write.reject(error));
-      }
+    const settle = this.#store(batch);
+    if (settle === null) {
+      this.#pending.unshift(...batch);
+      this.#waitForLock();
+      return;
     }
     for (const done of settle) done();
     if (this.#pending.length > 0 && !this.#closed) this.#schedule();
   }
 
+  /** @returns how to tell the callers; null when another process holds the write lock */
+  #store(batch: readonly PendingWrite[]): (() => void)[] | null {
+    try {
+      if (!this.#begin()) return null;
+      try {
+        return this.#commit(batch, false);
+      } catch {
+        // One of them failed, or the commit did: again, with a savepoint for each, so that only the culprit fails.
+      }
+      return this.#begin() ? this.#commit(batch, true) : null;
+    } catch (error) {
+      return batch.map((write) => () => write.reject(error));
+    }
+  }
+
+  /** @returns false when another process (`svc admin`, a second handle) holds the write lock */
+  #begin(): boolean {
+    try {
+      this.#all("BEGIN IMMEDIATE", []);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return false;
+    }
+    this.#lockedSinceMs = null;
+    return true;
+  }
+
   /**
-   * Runs a batch as one transaction; returns how to tell the callers. Without savepoints the first failure ends it all:
-   * SQLite copies every page that a savepoint touches, which costs a webhook a tenth of its time, and failures are rare.
+   * Looks again in a moment: short looks win a gap between the commits of a busy neighbour, where SQLite's own waiting,
+   * of up to 100 ms between looks, does not. What waits fails once the lock has been held for too long.
+   */
+  #waitForLock(): void {
+    this.#lockedSinceMs ??= performance.now();
+    if (performance.now() - this.#lockedSinceMs > lockMs) {
+      const error = new Error("Cannot write, as another process does and does not end: database is locked");
+      for (const write of this.#pending.splice(0)) write.reject(error);
+      return;
+    }
+    if (this.#scheduled || this.#closed) return;
+    this.#scheduled = true;
+    void setTimeout(lookMs).then(() => this.#flushScheduled());
+  }
+
+  /**
+   * Runs a batch in the transaction that has begun, and commits it; returns how to tell the callers. Without savepoints
+   * the first failure ends it all: SQLite copies every page that a savepoint touches, which costs a webhook a tenth of
+   * its time, and failures are rare.
    * @throws what a program threw, or what kept SQLite from committing; nothing is written then
    */
   #commit(batch: readonly PendingWrite[], savepoints: boolean): (() => void)[] {
-    this.#all("BEGIN IMMEDIATE", []);
     try {
       const settle = batch.map((write) => (savepoints ? this.#runGuarded(write) : this.#run(write)));
       this.#all("COMMIT", []);
@@ -133,7 +183,7 @@ class SqliteEngine implements Engine {
     try {
       this.#db.exec("ROLLBACK");
     } catch {
-      // BEGIN itself failed, or SQLite rolled back by itself (a full disk): nothing is open.
+      // SQLite rolled back by itself (a full disk): nothing is open.
     }
   }
 
@@ -161,4 +211,14 @@ class SqliteEngine implements Engine {
     }
     return statement.all(...params) as Row[];
   }
+}
+
+/** SQLITE_BUSY, or one of its extended codes. */
+function isBusy(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "errcode" in error &&
+    typeof error.errcode === "number" &&
+    (error.errcode & 0xff) === 5
+  );
 }

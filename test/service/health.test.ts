@@ -12,7 +12,7 @@ onEveryRuntime("health", {}, (server) => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       runtime: expect.any(String),
       organization: expect.stringMatching(/^org_[0-9a-hjkmnp-tv-z]{26}$/),
-      checks: { store: "ok", storage: "ok", executor: "ok" },
+      checks: { store: "ok", storage: "ok", executor: "ok", scheduler: "ok" },
     });
   });
 
@@ -33,7 +33,7 @@ onEveryRuntime("health", {}, (server) => {
     expect(health.status).toBe(503);
     expect(health.json).toMatchObject({
       status: "degraded",
-      checks: { store: "ok", storage: "failing", executor: "ok" },
+      checks: { store: "ok", storage: "failing", executor: "ok", scheduler: "ok" },
     });
     expect(health.text).not.toContain(server.dataDir);
     expect([ready.status, live.status]).toEqual([503, 200]);

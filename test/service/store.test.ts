@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { all, type Engine, first, type Program, run } from "../../server/store/engine.ts";
@@ -111,6 +116,54 @@ test("the version tells that another handle has written, and only that", async (
   expect(engine.version()).toBe(before);
   await other.write(() => run(insert, 2, 2));
   expect(engine.version()).not.toBe(before);
+});
+
+test("while another handle writes, writes wait, and reads and everything else go on", async () => {
+  const folder = temporaryFolder();
+  const engine = await withThings(folder);
+  const other = new DatabaseSync(join(folder, "svc.db"));
+  other.exec("BEGIN IMMEDIATE");
+  const written = engine.write(() => run(insert, 1, 1));
+  // Nothing but the event loop ends the other's transaction: a write that held it would wait for itself.
+  await setTimeout(50);
+  expect(await things(engine)).toEqual([]);
+  other.exec("COMMIT");
+  other.close();
+  await written;
+  expect(await things(engine)).toEqual([{ id: 1, value: 1 }]);
+  await engine.close();
+});
+
+test("what another handle keeps from being written fails in the end, and the next write is done", async () => {
+  const folder = temporaryFolder();
+  const engine = await withThings(folder);
+  const other = new DatabaseSync(join(folder, "svc.db"));
+  other.exec("BEGIN IMMEDIATE");
+  await expect(engine.write(() => run(insert, 1, 1))).rejects.toThrow("database is locked");
+  await expect(engine.write(() => run(insert, 2, 2))).rejects.toThrow("database is locked");
+  other.exec("COMMIT");
+  other.close();
+  await engine.write(() => run(insert, 3, 3));
+  expect(await things(engine)).toEqual([{ id: 3, value: 3 }]);
+  await engine.close();
+});
+
+test("a second process gets its turn beside one that never pauses", async () => {
+  const folder = temporaryFolder();
+  const engine = await withThings(folder);
+  const writer = new Worker(new URL("../support/writer.ts", import.meta.url), {
+    workerData: { folder, insert },
+  });
+  const exit = once(writer, "exit");
+  let over = false;
+  void exit.finally(() => {
+    over = true;
+  });
+  let own = 1_000;
+  while (!over) await engine.write(() => run(insert, ++own, 1));
+  expect(await exit).toEqual([0]);
+  expect((await things(engine)).filter(({ id }) => id <= 100)).toHaveLength(100);
+  await engine.close();
 });
 
 test("a close finishes what waits and takes nothing more", async () => {

@@ -134,5 +134,5 @@ export interface HealthJson {
   version: string;
   runtime: string;
   organization: string;
-  checks: { store: string; storage: string; executor: string };
+  checks: { store: string; storage: string; executor: string; scheduler: string };
 }

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/health.proto.
  */
 export const file_svc_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0In0KDUNoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDwoHcnVudGltZRgDIAEoCRIUCgxvcmdhbml6YXRpb24YBCABKAkSJAoGY2hlY2tzGAUgASgLMhQuc3ZjLnYxLkhlYWx0aENoZWNrcyJACgxIZWFsdGhDaGVja3MSDQoFc3RvcmUYASABKAkSDwoHc3RvcmFnZRgCIAEoCRIQCghleGVjdXRvchgDIAEoCTJeCg1IZWFsdGhTZXJ2aWNlEk0KBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIheKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_google_api_annotations, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0In0KDUNoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDwoHcnVudGltZRgDIAEoCRIUCgxvcmdhbml6YXRpb24YBCABKAkSJAoGY2hlY2tzGAUgASgLMhQuc3ZjLnYxLkhlYWx0aENoZWNrcyJTCgxIZWFsdGhDaGVja3MSDQoFc3RvcmUYASABKAkSDwoHc3RvcmFnZRgCIAEoCRIQCghleGVjdXRvchgDIAEoCRIRCglzY2hlZHVsZXIYBCABKAkyXgoNSGVhbHRoU2VydmljZRJNCgVDaGVjaxIULnN2Yy52MS5DaGVja1JlcXVlc3QaFS5zdmMudjEuQ2hlY2tSZXNwb25zZSIXirUYBHJlYWSC0+STAgkSBy9oZWFsdGhiBnByb3RvMw", [file_google_api_annotations, file_svc_v1_options]);
 
 /**
  * What Check is asked.
@@ -154,6 +154,13 @@ export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
    * @generated from field: string executor = 3;
    */
   executor: string;
+
+  /**
+   * The part that starts what is due by a schedule: `ok`, or what is wrong.
+   *
+   * @generated from field: string scheduler = 4;
+   */
+  scheduler: string;
 };
 
 /**
@@ -182,6 +189,13 @@ export type HealthChecksJson = {
    * @generated from field: string executor = 3;
    */
   executor?: string;
+
+  /**
+   * The part that starts what is due by a schedule: `ok`, or what is wrong.
+   *
+   * @generated from field: string scheduler = 4;
+   */
+  scheduler?: string;
 };
 
 /**

@@ -1,18 +1,19 @@
 /**
  * The same scenarios on every runtime: on Node within this process, on Bun and Deno by a program that prints what it
- * found. The first scenario asserts which runtime answered.
+ * found. The first scenario asserts which runtime answered. Each runtime has a test file of its own, so that they run
+ * beside each other.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { commandOf, type Runtime, root } from "../support/runtimes.ts";
 import type { Report } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 
 type Line = { name: string; failure?: string } & Partial<Report>;
 
-describe("node", () => {
+export function testWithin(): void {
   for (const { name, run, check } of scenarios) {
     test(name, async () => {
       const report: Report = JSON.parse(JSON.stringify(await run()));
@@ -20,9 +21,9 @@ describe("node", () => {
       expectNoPaths(report);
     });
   }
-});
+}
 
-describe.each(["bun", "deno"] as const)("%s", (runtime) => {
+export function testOn(runtime: Runtime): void {
   const lines = useProgram(runtime);
   for (const { name, check } of scenarios) {
     test(name, { timeout: 300_000 }, async () => {
@@ -32,7 +33,7 @@ describe.each(["bun", "deno"] as const)("%s", (runtime) => {
       expectNoPaths(report as Report);
     });
   }
-});
+}
 
 /** What leaves the pool is shown to users: it names no folder of the server's. */
 function expectNoPaths({ said, folders }: Report): void {

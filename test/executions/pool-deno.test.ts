@@ -1,0 +1,3 @@
+import { testOn } from "./on-runtime.ts";
+
+testOn("deno");

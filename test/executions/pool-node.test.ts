@@ -1,0 +1,3 @@
+import { testWithin } from "./on-runtime.ts";
+
+testWithin();
