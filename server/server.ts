@@ -7,13 +7,13 @@ import { runChild } from "./executions/children.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
 import { Notices } from "./executions/notices.ts";
-import { createPools } from "./executions/pool/index.ts";
+import { createPools, Spawner } from "./executions/pool/index.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { createListener } from "./listener.ts";
 import { childLogs } from "./logs.ts";
 import { createDispatcher } from "./routes/dispatch.ts";
-import { canRestrictChildren, runtimeName } from "./runtime.ts";
+import { canRestrictChildren, runtimeName, startsFromHelper } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { loadMasterKey } from "./secrets/master-key.ts";
 import { Vault } from "./secrets/vault.ts";
@@ -87,6 +87,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
     secretsOf: (orgId) => vault.values(orgId),
   });
   const children = { engine, executor, notices, definitionOf };
+  const spawner = startsFromHelper ? new Spawner() : null;
   const pools = createPools({
     limits: {
       memoryBytes: limits.childMemoryBytes,
@@ -105,6 +106,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
       run: (executionId, request, signal) => runChild(children, executionId, request, signal),
     },
     scratchRoot: join(config.dataDir, "tmp", "children"),
+    ...(spawner !== null && { spawn: (request) => spawner.spawn(request) }),
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);
       return { deploymentId, directory: await packages.ensure({ orgId, digest }) };
@@ -159,6 +161,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
       await scheduler.close();
       await housekeeper.close();
       await executor.close(shutdownGraceMs);
+      spawner?.close();
       listener.close();
       await drained;
       await deliveries.flush();

@@ -13,6 +13,8 @@ import { ChildWatch } from "./watch.ts";
 export interface ChildEvents extends PoolEvents {
   /** There may be room for further jobs, or less of it. */
   changed(): void;
+  /** Its code has ended its process, or holds a processor and its event loop. Called again while it does. */
+  disturbs(): void;
   /** It has ended, and its jobs have their outcomes. */
   ended(why: string): void;
 }
@@ -110,6 +112,12 @@ export class Child {
     return this.#state === "open" && this.#watch?.worn === true;
   }
 
+  /** Whether everybody else's work goes before its own. It does until this is called. */
+  yieldToOthers(yields: boolean): void {
+    if (yields || this.#reserved) this.#connection?.priority.lower();
+    else this.#connection?.priority.restore();
+  }
+
   /** Has it load a module without running it. Never resolves when it ends before. */
   load(module: string): Promise<Loaded> {
     return new Promise((resolve) => {
@@ -125,7 +133,7 @@ export class Child {
     if (job.alone) {
       this.#reserved = true;
       // It was suspected of holding up others.
-      this.#connection?.lowerPriority();
+      this.yieldToOthers(true);
     }
     if (this.#watch !== undefined) this.#watch.busy = true;
     this.#connection?.send({ t: "job", job: toMessage(job) });
@@ -150,6 +158,7 @@ export class Child {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
     this.#verdict = { why, outcome };
+    if (outcome.type !== "lost" || outcome.suspect) this.#events.disturbs();
     this.#connection?.kill();
     this.#events.changed();
   }
@@ -211,6 +220,7 @@ export class Child {
       ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),
+      onHog: () => this.#events.disturbs(),
     });
     this.#idleTimer = setTimeout(() => this.drain(), idleMs);
     this.#ready.resolve();
@@ -288,6 +298,7 @@ export class Child {
     const how = describeExit(code, signal);
     const { stderr } = this.#inbox;
     const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
+    if (this.#verdict === undefined) this.#events.disturbs();
     const { why, outcome } = this.#verdict ?? { why: cause.error.message, outcome: this.#blame(cause) };
     this.#state = "ended";
     for (const running of this.#jobs.list()) this.#settle(running, outcome);

@@ -10,6 +10,7 @@
 import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
+import type { Spawn } from "./spawn.ts";
 
 export interface Job {
   executionId: string;
@@ -132,6 +133,8 @@ export interface PoolOptions {
   /** A folder of this pool's own, absolute; each child gets one inside it, which goes with the child. */
   scratchRoot: string;
   locate(deploymentId: string): Promise<PackageLocation>;
+  /** How processes are started. Default: from this one. */
+  spawn?: Spawn;
 }
 
 export interface ModuleCheck {

@@ -1,4 +1,5 @@
 /** The children of one deployment and the jobs that wait for them. */
+import { availableParallelism } from "node:os";
 import { Child } from "./child.ts";
 import type { Job, Outcome, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
@@ -14,6 +15,9 @@ interface WaitingJob {
 /** After so many children in a row that ended before they were ready, what waits is handed back. */
 const maxFailedStarts = 3;
 
+/** How long a deployment's children yield to everybody else's after one of them has disturbed the machine. */
+const yieldMs = 10_000;
+
 /** States: *in use*, or *retired* (its children end when they have no job); *empty* when it holds nothing any more. */
 export class DeploymentPool {
   readonly #deploymentId: string;
@@ -27,6 +31,8 @@ export class DeploymentPool {
   #starting = 0;
   #failedStarts = 0;
   #startTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Runs while its children yield. */
+  #yieldTimer: ReturnType<typeof setTimeout> | undefined;
   #retired = false;
   #pumping = false;
 
@@ -39,10 +45,21 @@ export class DeploymentPool {
 
   get free(): number {
     if (this.#retired) return 0;
-    const { executionsPerChild, childrenPerDeployment } = this.#options.limits;
-    let room = (childrenPerDeployment - this.#children.size + this.#starting) * executionsPerChild;
+    const { executionsPerChild } = this.#options.limits;
+    let room = Math.max(0, this.#maxChildren - this.#children.size + this.#starting) * executionsPerChild;
     for (const child of this.#children) room += child.room;
     return Math.max(0, room - this.#queue.length);
+  }
+
+  /**
+   * While they yield, children leave a processor free where there are two or more; two there are always, so that a job
+   * that must be alone does not keep the others waiting.
+   */
+  get #maxChildren(): number {
+    const { childrenPerDeployment } = this.#options.limits;
+    return this.#yieldTimer === undefined
+      ? childrenPerDeployment
+      : Math.min(childrenPerDeployment, Math.max(2, availableParallelism() - 1));
   }
 
   /** It holds neither a job nor a child. */
@@ -142,7 +159,7 @@ export class DeploymentPool {
   }
 
   get #aloneRoom(): number {
-    let room = Math.max(1, this.#options.limits.childrenPerDeployment - 1);
+    let room = Math.max(1, this.#maxChildren - 1);
     for (const child of this.#children) if (child.reserved) room -= 1;
     return room;
   }
@@ -152,7 +169,7 @@ export class DeploymentPool {
     for (const child of this.#children) {
       if (!child.worn) continue;
       const successor = [...this.#children].some((other) => !other.worn && other.room > 0);
-      if (successor || this.#children.size >= this.#options.limits.childrenPerDeployment) child.drain();
+      if (successor || this.#children.size >= this.#maxChildren) child.drain();
       else if (this.#starting === 0) this.#startSoon();
       return;
     }
@@ -164,7 +181,7 @@ export class DeploymentPool {
     const alone = Math.min(waitingAlone, this.#aloneRoom);
     const shared = Math.ceil((this.#queue.length - waitingAlone) / this.#options.limits.executionsPerChild);
     for (let wanted = alone + shared - this.#starting; wanted > 0; wanted--) {
-      if (this.#children.size >= this.#options.limits.childrenPerDeployment) {
+      if (this.#children.size >= this.#maxChildren) {
         // A job that must be alone takes the place of a child that has nothing to do.
         if (alone > 0) [...this.#children].find((child) => child.idle)?.drain();
         return;
@@ -198,6 +215,7 @@ export class DeploymentPool {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
       run: (executionId, request, signal) => events.run(executionId, request, signal),
       changed: () => this.#pump(),
+      disturbs: () => this.#yield(),
       ended: () => this.#remove(child),
     });
     this.#children.add(child);
@@ -205,6 +223,7 @@ export class DeploymentPool {
     try {
       const location = await locate(this.#deploymentId);
       await launch(child, location, this.#options);
+      child.yieldToOthers(this.#yieldTimer !== undefined);
       this.#failedStarts = 0;
       if (preload) for (const module of location.modules ?? []) void child.load(module);
     } catch (error) {
@@ -214,6 +233,18 @@ export class DeploymentPool {
       this.#starting -= 1;
       this.#pump();
     }
+  }
+
+  /** Whoever leaks, spins or crashes does so again, and each of its processes would take its share of the machine. */
+  #yield(): void {
+    for (const child of this.#children) child.yieldToOthers(true);
+    clearTimeout(this.#yieldTimer);
+    this.#yieldTimer = setTimeout(() => {
+      this.#yieldTimer = undefined;
+      for (const child of this.#children) child.yieldToOthers(false);
+      this.#pump();
+    }, yieldMs);
+    this.#yieldTimer.unref();
   }
 
   #remove(child: Child): void {

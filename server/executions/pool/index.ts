@@ -2,3 +2,4 @@
 export type * from "./contract.ts";
 export { provideModules } from "./modules.ts";
 export { createPools } from "./pools.ts";
+export { Spawner } from "./spawner.ts";

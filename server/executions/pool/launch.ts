@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Child } from "./child.ts";
 import type { PackageLocation, PoolOptions } from "./contract.ts";
 import { provideModules } from "./modules.ts";
+import { spawnHere } from "./spawn.ts";
 
 /** The folder of the scratch root that outlives children and servers. */
 export const cacheName = "cache";
@@ -19,5 +20,6 @@ export async function launch(child: Child, location: PackageLocation, options: P
     scratch: join(scratchRoot, randomUUID()),
     cache: join(scratchRoot, cacheName),
     limits,
+    spawn: options.spawn ?? spawnHere,
   });
 }

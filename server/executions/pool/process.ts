@@ -1,17 +1,17 @@
 /** The operating system's process of a child: started, spoken to, and ended with everything it started. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
-import { setPriority } from "node:os";
 import { dirname, extname, join } from "node:path";
-import type { Duplex } from "node:stream";
+import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
-import { channelFd, childCommand } from "../../runtime.ts";
+import { childCommand } from "../../runtime.ts";
 import { type Frame, FrameReader, FrameWriter } from "../child/frames.ts";
 import { LineBuffer } from "../child/line-buffer.ts";
 import { maxFrameBytes, type ToChild } from "../child/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
 import { readPaced } from "./inlet.ts";
+import { Priority } from "./priority.ts";
+import type { Spawn, SpawnedProcess } from "./spawn.ts";
 import { ProtocolError } from "./validate.ts";
 
 export interface ProcessOptions {
@@ -24,6 +24,7 @@ export interface ProcessOptions {
   /** A folder for what the runtime keeps of compiled modules, for all processes. */
   cache: string;
   limits: PoolLimits;
+  spawn: Spawn;
 }
 
 export interface ProcessEvents {
@@ -49,9 +50,6 @@ const drainMs = 1000;
 /** How long a child may live on after it closed its channel, before that is a violation: it may be about to end. */
 const closedMs = 500;
 
-/** Under which a child's work comes after everybody else's: of 19, the lowest. */
-const lowPriority = 10;
-
 /** @throws Error when the operating system cannot start it */
 export async function startProcess(options: ProcessOptions, events: ProcessEvents): Promise<ChildConnection> {
   await mkdir(options.scratch, { recursive: true });
@@ -66,18 +64,7 @@ export async function startProcess(options: ProcessOptions, events: ProcessEvent
     heapBytes: options.limits.memoryBytes,
     cache: options.cache,
   });
-  const child = spawn(command, args, {
-    cwd: scratch,
-    env,
-    // A group of its own, so that it is ended as a whole, and so that Ctrl-C in the server's terminal is the server's.
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  });
-  child.on("error", () => {});
+  const child = await options.spawn({ command, args, cwd: scratch, env });
   // When the machine runs out of memory, Linux is to end children before their server.
   void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
   return new ChildConnection(child, scratch, options.limits, events);
@@ -85,24 +72,29 @@ export async function startProcess(options: ProcessOptions, events: ProcessEvent
 
 export class ChildConnection {
   readonly pid: number;
-  readonly #child: ChildProcess;
-  readonly #channel: Duplex;
+  /** Low at first: a start comes after what runs. */
+  readonly priority: Priority;
+  readonly #child: SpawnedProcess;
   readonly #writer: FrameWriter;
   readonly #events: ProcessEvents;
   #flushScheduled = false;
   #exited = false;
   #broken = false;
 
-  constructor(child: ChildProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
+  constructor(child: SpawnedProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
     this.#child = child;
-    this.pid = child.pid ?? 0;
+    this.pid = child.pid;
+    this.priority = new Priority(this.pid);
     this.#events = events;
-    this.#channel = child.stdio[channelFd] as Duplex;
-    this.#writer = new FrameWriter((frame) => this.#channel.write(frame));
-    const drained = Promise.all([this.#readFrames(limits), this.#readLines("info"), this.#readLines("warn")]);
+    this.#writer = new FrameWriter((frame) => this.#child.channel.write(frame));
+    const drained = Promise.all([
+      this.#readFrames(limits),
+      this.#readLines(child.stdout, "info"),
+      this.#readLines(child.stderr, "warn"),
+    ]);
     // Nothing is written to it: its end tells the child's watchdog that this process is gone.
-    child.stdin?.on("error", () => {});
-    child.once("exit", (code, signal) => {
+    child.stdin.on("error", () => {});
+    child.onExit((code, signal) => {
       this.#exited = true;
       this.#killGroup();
       void this.#finish(drained, scratch).then(() => events.onEnd(code, signal));
@@ -121,15 +113,6 @@ export class ChildConnection {
     });
   }
 
-  /** Lets everybody else's work go before its own, for the rest of its life. */
-  lowerPriority(): void {
-    try {
-      setPriority(this.pid, lowPriority);
-    } catch {
-      // It is ending, or the platform does not let us.
-    }
-  }
-
   /** Ends it at once, with its group. `onEnd` follows. */
   kill(): void {
     if (!this.#exited) this.#killGroup();
@@ -140,7 +123,15 @@ export class ChildConnection {
       process.kill(-this.pid, "SIGKILL");
     } catch {
       // No group is left, or the platform has none.
-      if (!this.#exited) this.#child.kill("SIGKILL");
+      if (!this.#exited) this.#killAlone();
+    }
+  }
+
+  #killAlone(): void {
+    try {
+      process.kill(this.pid, "SIGKILL");
+    } catch {
+      // It has ended.
     }
   }
 
@@ -149,14 +140,14 @@ export class ChildConnection {
     const timer = setTimeout(resolve, drainMs);
     await Promise.race([drained, promise]);
     clearTimeout(timer);
-    const { stdin, stdout, stderr } = this.#child;
-    for (const stream of [this.#channel, stdin, stdout, stderr]) stream?.destroy();
+    const { channel, stdin, stdout, stderr } = this.#child;
+    for (const stream of [channel, stdin, stdout, stderr]) stream.destroy();
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 
   async #readFrames(limits: PoolLimits): Promise<void> {
     const reader = new FrameReader(maxFrameBytes(limits));
-    await readPaced(this.#channel, (chunk) => {
+    await readPaced(this.#child.channel, (chunk) => {
       if (this.#broken) return;
       try {
         for (const frame of reader.push(chunk)) this.#events.onFrame(frame);
@@ -175,9 +166,7 @@ export class ChildConnection {
     this.#events.onViolation(error);
   }
 
-  async #readLines(level: "info" | "warn"): Promise<void> {
-    const stream = level === "info" ? this.#child.stdout : this.#child.stderr;
-    if (stream === null) return;
+  async #readLines(stream: Readable, level: "info" | "warn"): Promise<void> {
     const lines = new LineBuffer((_, line) => this.#events.onRawLine(level, line));
     const decoder = new StringDecoder("utf8");
     await readPaced(stream, (chunk) => lines.add(level, decoder.write(chunk)));

@@ -1,5 +1,6 @@
 /** Watches a child from outside: its memory, and whether its event loop goes round. */
 import { residentBytes } from "./memory.ts";
+import { processorMs } from "./priority.ts";
 
 export interface WatchEvents {
   ping(n: number): void;
@@ -7,6 +8,8 @@ export interface WatchEvents {
   onMemory(): void;
   /** Its event loop has stood still for too long. Called again while it does. */
   onBlocked(): void;
+  /** It has used so much processor time without answering that it harms others. Called again while it does. */
+  onHog(): void;
 }
 
 /** How often a child with jobs is looked at. It may overshoot its memory limit by what it can take in this time. */
@@ -30,6 +33,9 @@ const judgedShare = 0.95;
 /** A child that has not answered for so long gets no further jobs until it does. */
 const sluggishMs = 100;
 
+/** Processor time, not time: a child that waits for a processor is no hog. */
+const hogMs = 80;
+
 /**
  * States: *idle* and *busy*, which is looked at more often, as is one that was busy a moment ago; each with a ping *open*
  * or not.
@@ -48,6 +54,8 @@ export class ChildWatch {
   #busyPing = 0;
   #answered = 0;
   #pingedAtMs: number | null = null;
+  /** Processor time at the first look since the open ping. */
+  #usedMsOnFirstLook: number | null = null;
   #baselineBytes: number | null = null;
   #stopped = false;
   #worn = false;
@@ -95,6 +103,7 @@ export class ChildWatch {
   heard(): boolean {
     const { sluggish } = this;
     this.#pingedAtMs = null;
+    this.#usedMsOnFirstLook = null;
     return sluggish;
   }
 
@@ -116,7 +125,14 @@ export class ChildWatch {
     void this.#lookAtMemory();
     if (!this.#busy && ++this.#idleLooks === looksAfterJobs) this.#lookEvery(idleEveryMs);
     if (this.#pingedAtMs === null) this.#ping();
-    else if (performance.now() - this.#pingedAtMs > this.#blockedMs * judgedShare) {
+    else this.#judge(this.#pingedAtMs);
+  }
+
+  #judge(pingedAtMs: number): void {
+    const usedMs = processorMs(this.#pid);
+    this.#usedMsOnFirstLook ??= usedMs;
+    if (usedMs !== null && usedMs - (this.#usedMsOnFirstLook ?? usedMs) >= hogMs) this.#events.onHog();
+    if (performance.now() - pingedAtMs > this.#blockedMs * judgedShare) {
       // This process may have stood still itself: what the child has answered meanwhile is read first.
       setImmediate(() =>
         setImmediate(() => {

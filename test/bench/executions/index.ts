@@ -19,6 +19,8 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "10" },
     pairs: { type: "string", default: "5" },
     queued: { type: "string", default: "1000000" },
+    runtime: { type: "string" },
+    neighbours: { type: "string", default: "1" },
     sustained: { type: "string", default: "60" },
     only: { type: "string", default: "latency,throughput,sustained,neighbours,queue" },
   },
@@ -32,7 +34,10 @@ if (parts.has("latency")) {
 if (parts.has("throughput")) await throughput(seconds, Number(values.pairs));
 if (parts.has("sustained")) await sustained(Number(values.sustained));
 if (parts.has("neighbours")) {
-  for (const runtime of ["node", "deno", "bun"] as const) await beside(runtime, seconds);
+  for (const runtime of ["node", "deno", "bun"] as const) {
+    if (values.runtime !== undefined && values.runtime !== runtime) continue;
+    await beside(runtime, Number(values.neighbours), seconds, Number(values.pairs));
+  }
 }
 if (parts.has("queue")) await queue(seconds, Number(values.queued));
 process.exit();

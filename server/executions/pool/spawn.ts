@@ -1,0 +1,55 @@
+/** Starting processes with pipes: standard input, output and error, and one more for messages. */
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { channelFd } from "../../runtime.ts";
+
+export interface SpawnRequest {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  /** The whole environment. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** A process in a session and a group of its own. */
+export interface SpawnedProcess {
+  readonly pid: number;
+  readonly stdin: Duplex;
+  readonly stdout: Duplex;
+  readonly stderr: Duplex;
+  readonly channel: Duplex;
+  /** Calls back once it has ended, also when it had ended before. */
+  onExit(listener: (code: number | null, signal: string | null) => void): void;
+}
+
+/** @throws Error when the operating system cannot start it */
+export type Spawn = (request: SpawnRequest) => Promise<SpawnedProcess>;
+
+/** The pipes' places among the file descriptors of the process. */
+export const pipes = ["stdin", "stdout", "stderr", "channel"] as const;
+
+/** Starts a process from this one. */
+export async function spawnHere(request: SpawnRequest): Promise<SpawnedProcess> {
+  const child = startWithPipes(request);
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  child.on("error", () => {});
+  const exit = new Promise<[number | null, string | null]>((resolve) => {
+    child.once("exit", (code, signal) => resolve([code, signal]));
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdin: child.stdin as Duplex,
+    stdout: child.stdout as Duplex,
+    stderr: child.stderr as Duplex,
+    channel: child.stdio[channelFd] as Duplex,
+    onExit: (listener) => void exit.then(([code, signal]) => listener(code, signal)),
+  };
+}
+
+/** A group of its own, so that it is ended as a whole, and so that Ctrl-C in the server's terminal is the server's. */
+export function startWithPipes({ command, args, cwd, env }: SpawnRequest): ChildProcess {
+  return spawn(command, args, { cwd, env, detached: true, stdio: pipes.map(() => "pipe" as const) });
+}
