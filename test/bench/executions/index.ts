@@ -6,11 +6,11 @@
  *   what ended per second against the accepts per second of the limit program, in turn.
  * - sustained: half of the rate that must be reached, for a minute.
  * - neighbours: the latency beside an agent of another deployment that leaks, spins or crashes.
- * - queue: accepts, latency and claims with a million executions waiting, against none.
+ * - queue: accepts, latency and claims with a million executions waiting, against none; claims: these alone.
  */
 import { parseArgs } from "node:util";
 import { beside } from "./neighbours.ts";
-import { queue } from "./queue.ts";
+import { claims, queue } from "./queue.ts";
 import { latencies, report, withServer } from "./setup.ts";
 import { sustained, throughput } from "./throughput.ts";
 
@@ -39,5 +39,6 @@ if (parts.has("neighbours")) {
     await beside(runtime, Number(values.neighbours), seconds, Number(values.pairs));
   }
 }
+if (parts.has("claims")) await claims(seconds, Number(values.queued));
 if (parts.has("queue")) await queue(seconds, Number(values.queued));
 process.exit();

@@ -29,6 +29,11 @@ export async function queue(seconds: number, queued: number): Promise<void> {
       `${queued} wait, as many as are accepted: ${Math.round(mostFull.perSecond)}/s, ${(most.perSecond / mostFull.perSecond).toFixed(2)} times as long each`,
     );
   });
+  await claims(seconds, queued);
+}
+
+/** Executions per second that are claimed and run, of so many and of few that are due. */
+export async function claims(seconds: number, queued: number): Promise<void> {
   const few = await claimRate(seconds, 100_000);
   const many = await claimRate(seconds, queued);
   console.log(
@@ -39,12 +44,13 @@ export async function queue(seconds: number, queued: number): Promise<void> {
 /** Executions per second that end while very many are due. */
 async function claimRate(seconds: number, queued: number): Promise<number> {
   let rate = Number.NaN;
-  await withServer("node", async (server, url) => {
+  await withServer("node", async (server) => {
     await server.kill("SIGTERM");
     fill(server, queued, Date.now());
     await server.start();
     const counter = new Counter(server);
-    await latencies(url.replace(/^http:\/\/[^/]+/, server.url), 1, 1);
+    const atStart = counter.ended;
+    while (counter.ended < atStart + 1000) await new Promise((resolve) => setTimeout(resolve, 20));
     const before = counter.ended;
     const startedAt = performance.now();
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
