@@ -70,17 +70,24 @@ test(`${rounds} rounds of killing the server, a child or both lose and double no
   db.close();
 });
 
-/** One of the server's child processes that run users' code. */
+/** One of the processes below the server: one that runs users' code, or on Node the one that starts these. */
 function killAChild(serverPid: number, random: () => number): void {
-  const children = readdirSync("/proc").filter((name) => {
-    if (!/^\d+$/.test(name)) return false;
+  const below = descendants(serverPid);
+  const chosen = below[Math.floor(random() * below.length)];
+  if (chosen !== undefined) process.kill(chosen, "SIGKILL");
+}
+
+function descendants(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
     try {
       const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      return Number(parent) === serverPid;
+      parents.set(Number(name), Number(parent));
     } catch {
-      return false;
+      // It has ended.
     }
-  });
-  const chosen = children[Math.floor(random() * children.length)];
-  if (chosen !== undefined) process.kill(Number(chosen), "SIGKILL");
+  }
+  const children = (of: number): number[] =>
+    [...parents].flatMap(([one, parent]) => (parent === of ? [one, ...children(one)] : []));
+  return children(pid);
 }
