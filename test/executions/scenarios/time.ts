@@ -1,7 +1,38 @@
 /** Timeouts, cancellation, and event loops that stand still. */
+import { existsSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import { type Scenario, scenario } from "../scenario.ts";
 
 const timeout = { type: "failed", reason: "timeout", final: false };
+
+/** Elsewhere nobody tells how much processor time another process has used. */
+const yielding: Scenario[] = [
+  scenario(
+    "processes of a deployment yield to others once one of them holds a processor",
+    async (lab) => {
+      const innocent = await lab.lifeline("hang");
+      const before = niceOf(innocent.pid);
+      const spinning = await lab.lifeline("spin", { timeoutMs: 10_000 });
+      const yields = await until(() => niceOf(spinning.pid) === "10 10", spinning.outcome);
+      return { before, yields, beside: niceOf(innocent.pid) };
+    },
+    ({ before, yields, beside }, expect) => {
+      expect({ before, yields, beside }).toEqual({ before: "0 0", yields: true, beside: "10 10" });
+    },
+    { executionsPerChild: 1, killGraceMs: 300, blockedMs: 10_000 },
+  ),
+
+  scenario(
+    "the process that follows a crash yields from its start",
+    async (lab) => {
+      await lab.run("outcome", { end: "abort" });
+      const next = await lab.lifeline("hang");
+      return niceOf(next.pid);
+    },
+    (nice, expect) => expect(nice).toBe("10 10"),
+  ),
+];
 
 export const time: Scenario[] = [
   scenario(
@@ -120,6 +151,8 @@ export const time: Scenario[] = [
       expect(outcomes).toEqual([lost, lost]);
     },
   ),
+
+  ...(process.platform === "linux" ? yielding : []),
 
   scenario(
     "while a loop spins, others are given to another process",
@@ -243,3 +276,24 @@ export const time: Scenario[] = [
     },
   ),
 ];
+
+/** The nice values of a process's session, where the kernel has such groups, and of itself. */
+function niceOf(pid: number): string {
+  const own = getPriority(pid);
+  const file = `/proc/${pid}/autogroup`;
+  const session = existsSync(file) ? /nice (-?\d+)/.exec(readFileSync(file, "utf8"))?.[1] : own;
+  return `${session} ${own}`;
+}
+
+/** Whether it comes to hold before something else has happened. */
+async function until(holds: () => boolean, before: Promise<unknown>): Promise<boolean> {
+  let over = false;
+  void before.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    if (holds()) return true;
+    await setTimeout(20);
+  }
+  return false;
+}
