@@ -1,12 +1,7 @@
 /** Writing down what became of an attempt: the row, and what people are told of it. */
 import type { Program } from "../store/engine.ts";
-import {
-  type ExecutionRow,
-  finishExecution,
-  insertAttempt,
-  loseExecution,
-  retryExecution,
-} from "../store/executions.ts";
+import type { ExecutionRow } from "../store/executions.ts";
+import { finishExecution, insertAttempt, loseExecution, retryExecution } from "../store/leases.ts";
 import type { NewLog } from "../store/logs.ts";
 import { isDeeperThan } from "./depth.ts";
 import type { Outcome } from "./pool/contract.ts";

@@ -6,26 +6,25 @@
  * hands the rest back to the queue. It learns of work by `wake` (this process accepted something), by the due time of
  * what waits, and by looking once a second (another process did).
  */
-import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
 import type { Engine, Program } from "../store/engine.ts";
+import { type ExecutionRow, type NewExecution, toRow } from "../store/executions.ts";
 import {
   claimExecutions,
-  type ExecutionRow,
   extendLeases,
   handBackExecution,
   listExpired,
   listOrphaned,
   listWaiting,
-  type NewExecution,
-  toRow,
-} from "../store/executions.ts";
-import { parseStored } from "../store/json.ts";
+} from "../store/leases.ts";
 import { insertLogs } from "../store/logs.ts";
 import { applyTransition, logLine, withinDepth } from "./apply.ts";
+import { type AttemptParts, runAttempt } from "./attempt.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { executionTopic, logTopic, type Notices } from "./notices.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
+import { Slots } from "./slots.ts";
 import { afterAttempt, afterLoss, type Transition } from "./states.ts";
 
 export const leaseMs = 15_000;
@@ -33,17 +32,13 @@ export const heartbeatMs = 5_000;
 const sweepMs = 1_000;
 const reclaimBatch = 1_000;
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends AttemptParts {
   engine: Engine;
   /** Names this process in leases; new at every start. */
   owner: string;
   limits: Limits;
   notices: Notices;
   logs: LogWriter;
-  /** The definition of a deployment. */
-  definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
-  /** The secrets that an organization's code is given. */
-  secretsOf(orgId: string): Promise<Readonly<Record<string, string>>>;
 }
 
 export class Executor {
@@ -52,10 +47,7 @@ export class Executor {
   readonly #ready = new Set<string>();
   readonly #claiming = new Set<string>();
   #pools: Pools | null = null;
-  #suspended = 0;
-  /** Places promised to executions that are being written. */
-  readonly #reserved = new Map<string, number>();
-  #reservedCount = 0;
+  readonly #slots: Slots;
   #timers: NodeJS.Timeout[] = [];
   #dueTimer: NodeJS.Timeout | null = null;
   #closing = false;
@@ -64,6 +56,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+    this.#slots = new Slots(options.limits.concurrency);
   }
 
   /** Begins to run. With `exclusive`, every lease of another owner is one of a dead predecessor's. */
@@ -99,15 +92,12 @@ export class Executor {
       if (id === row.execution_id) this.wake(row.deployment_id);
       return id;
     }
-    this.#reserve(row.deployment_id, 1);
-    try {
+    return this.#slots.reserve(row.deployment_id, async () => {
       const claimed = { ...row, lease: { owner, untilMs: row.created_at + leaseMs } };
       const id = await engine.write(() => insert(claimed));
       if (id === row.execution_id) void this.#guard(() => this.#run(toRow(claimed), pools));
       return id;
-    } finally {
-      this.#reserve(row.deployment_id, -1);
-    }
+    });
   }
 
   /** The pools, when a new execution of a deployment would run at once and passes none that waits. */
@@ -118,16 +108,7 @@ export class Executor {
   }
 
   #room(deploymentId: string, pools: Pools): number {
-    const room =
-      this.#options.limits.concurrency - (this.#running.size - this.#suspended) - this.#reservedCount;
-    return Math.min(pools.free(deploymentId) - (this.#reserved.get(deploymentId) ?? 0), room);
-  }
-
-  #reserve(deploymentId: string, count: 1 | -1): void {
-    this.#reservedCount += count;
-    const reserved = (this.#reserved.get(deploymentId) ?? 0) + count;
-    if (reserved === 0) this.#reserved.delete(deploymentId);
-    else this.#reserved.set(deploymentId, reserved);
+    return this.#slots.room(deploymentId, pools, this.#running.size);
   }
 
   /** The rows of executions that run here. */
@@ -144,14 +125,11 @@ export class Executor {
   }
 
   /** While `wait` is pending, its execution holds no slot: a workflow that waits must not keep its child from running. */
-  async withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
-    this.#suspended++;
-    this.#pump();
-    try {
-      return await wait();
-    } finally {
-      this.#suspended--;
-    }
+  withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
+    return this.#slots.suspend(() => {
+      this.#pump();
+      return wait();
+    });
   }
 
   /** @throws Error that says what is wrong. */
@@ -217,17 +195,7 @@ export class Executor {
   async #run(row: ExecutionRow, pools: Pools): Promise<void> {
     this.#running.set(row.execution_id, row);
     this.#options.notices.announce(executionTopic(row.execution_id));
-    let target: TargetDefinition | undefined;
-    let outcome: Outcome;
-    try {
-      const definition = await this.#options.definitionOf(row.org_id, row.deployment_id);
-      const targets = row.kind === "agent" ? definition.agents : definition.workflows;
-      target = targets.find((candidate) => candidate.name === row.name);
-      outcome = await this.#attempt(row, target, pools);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      outcome = { type: "lost", reason: `it could not be started: ${reason}`, suspect: false };
-    }
+    const { outcome, target } = await runAttempt(this.#options, row, pools);
     try {
       await this.#settle(row, target, outcome);
     } finally {
@@ -237,31 +205,6 @@ export class Executor {
       // Only what is known to wait is looked for: asking the store after each execution would cost as much as a claim.
       if (this.#ready.size > 0) this.#pump();
     }
-  }
-
-  async #attempt(row: ExecutionRow, target: TargetDefinition | undefined, pools: Pools): Promise<Outcome> {
-    if (target === undefined) {
-      const message = `The deployment has no ${row.kind} '${row.name}'.`;
-      const error = { name: "NotFoundError", message, stack: "" };
-      return { type: "failed", error, final: true, reason: "load" };
-    }
-    const secrets = { ...(await this.#options.secretsOf(row.org_id)) };
-    if (row.cancel_requested === 1) return { type: "cancelled" };
-    return pools.run({
-      executionId: row.execution_id,
-      organizationId: row.org_id,
-      deploymentId: row.deployment_id,
-      environment: row.environment,
-      kind: row.kind,
-      name: row.name,
-      module: target.module,
-      input: parseStored(row.input),
-      attempt: row.attempt,
-      trigger: row.origin,
-      timeoutMs: target.timeoutSeconds * 1000,
-      secrets,
-      alone: row.alone === 1,
-    });
   }
 
   async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {

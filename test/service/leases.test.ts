@@ -7,15 +7,13 @@ import { Notices } from "../../server/executions/notices.ts";
 import type { Job, Outcome, Pools } from "../../server/executions/pool/contract.ts";
 import { orderedId } from "../../server/ids.ts";
 import type { Engine, Program } from "../../server/store/engine.ts";
+import { type ExecutionRow, getExecution, insertExecution } from "../../server/store/executions.ts";
 import {
   claimExecutions,
-  type ExecutionRow,
   finishExecution,
-  getExecution,
-  insertExecution,
   loseExecution,
   retryExecution,
-} from "../../server/store/executions.ts";
+} from "../../server/store/leases.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../support/store.ts";
 
 /** A pool whose jobs end when the test says so. */

@@ -1,0 +1,63 @@
+/** One attempt of a claimed execution, in the pool of its deployment. */
+import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { ExecutionRow } from "../store/executions.ts";
+import { parseStored } from "../store/json.ts";
+import type { Outcome, Pools } from "./pool/contract.ts";
+
+export interface AttemptParts {
+  /** The definition of a deployment. */
+  definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+  /** The secrets that an organization's code is given. */
+  secretsOf(orgId: string): Promise<Readonly<Record<string, string>>>;
+}
+
+/** What became of it, and what it is an attempt of, if that could be found. Never rejects. */
+export async function runAttempt(
+  parts: AttemptParts,
+  row: ExecutionRow,
+  pools: Pools,
+): Promise<{ outcome: Outcome; target: TargetDefinition | undefined }> {
+  let target: TargetDefinition | undefined;
+  try {
+    const definition = await parts.definitionOf(row.org_id, row.deployment_id);
+    const targets = row.kind === "agent" ? definition.agents : definition.workflows;
+    target = targets.find((candidate) => candidate.name === row.name);
+    return { outcome: await run(parts, row, target, pools), target };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      outcome: { type: "lost", reason: `it could not be started: ${reason}`, suspect: false },
+      target,
+    };
+  }
+}
+
+async function run(
+  parts: AttemptParts,
+  row: ExecutionRow,
+  target: TargetDefinition | undefined,
+  pools: Pools,
+): Promise<Outcome> {
+  if (target === undefined) {
+    const message = `The deployment has no ${row.kind} '${row.name}'.`;
+    const error = { name: "NotFoundError", message, stack: "" };
+    return { type: "failed", error, final: true, reason: "load" };
+  }
+  const secrets = { ...(await parts.secretsOf(row.org_id)) };
+  if (row.cancel_requested === 1) return { type: "cancelled" };
+  return pools.run({
+    executionId: row.execution_id,
+    organizationId: row.org_id,
+    deploymentId: row.deployment_id,
+    environment: row.environment,
+    kind: row.kind,
+    name: row.name,
+    module: target.module,
+    input: parseStored(row.input),
+    attempt: row.attempt,
+    trigger: row.origin,
+    timeoutMs: target.timeoutSeconds * 1000,
+    secrets,
+    alone: row.alone === 1,
+  });
+}
