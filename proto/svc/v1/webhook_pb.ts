@@ -541,7 +541,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   outcome: string;
 
   /**
-   * The HTTP status of the answer.
+   * The HTTP status of the answer; 202 for everything accepted, also when its sender waited for the output.
    *
    * @generated from field: uint32 http_status = 8;
    */
@@ -646,7 +646,7 @@ export type DeliveryJson = {
   outcome?: string;
 
   /**
-   * The HTTP status of the answer.
+   * The HTTP status of the answer; 202 for everything accepted, also when its sender waited for the output.
    *
    * @generated from field: uint32 http_status = 8;
    */
