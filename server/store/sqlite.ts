@@ -49,7 +49,7 @@ class SqliteEngine implements Engine {
     this.#db.exec("PRAGMA cache_size = -16384");
     migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
     // From now on writes wait for the lock without holding the event loop.
-    this.#db.exec("PRAGMA busy_timeout = 5");
+    this.#db.exec("PRAGMA busy_timeout = 0");
   }
 
   write<Result>(program: () => Program<Result>): Promise<Result> {
@@ -137,6 +137,7 @@ class SqliteEngine implements Engine {
     if (performance.now() - this.#lockedSinceMs > lockMs) {
       const error = new Error("Cannot write, as another process does and does not end: database is locked");
       for (const write of this.#pending.splice(0)) write.reject(error);
+      this.#lockedSinceMs = null;
       return;
     }
     if (this.#scheduled || this.#closed) return;

@@ -59,12 +59,23 @@ test("a command that is not there is refused, and the next one runs", async () =
   expect(await exitOf(await run((one) => spawner.spawn(one), "exit 0"))).toEqual([0, null]);
 });
 
+test("what cannot even be tried is refused, and harms nothing that runs", async () => {
+  const spawner = newSpawner();
+  const running = await run((one) => spawner.spawn(one), "read line; exit 4");
+  const long = "x".repeat(3_000_000);
+  await expect(
+    spawner.spawn({ command: "/bin/sh", args: ["-c", "exit 0", long], cwd: tmpdir(), env: {} }),
+  ).rejects.toThrow(/Cannot start a process: .*E2BIG/);
+  running.stdin.end("go\n");
+  expect(await exitOf(running)).toEqual([4, null]);
+});
+
 test("when the helper is killed, what it has started ends and is told so, and another takes over", async () => {
   const spawner = newSpawner();
   const child = await run((request) => spawner.spawn(request), "ps -o ppid= -p $$; exec sleep 100");
   const [parent] = await once(child.stdout, "data");
   process.kill(Number(parent), "SIGKILL");
-  expect(await exitOf(child)).toEqual([null, "SIGKILL"]);
+  expect(await exitOf(child)).toEqual([null, "SIGKILL", "the process that starts others has ended"]);
   expect(await exitOf(await run((one) => spawner.spawn(one), "exit 3"))).toEqual([3, null]);
 });
 
@@ -73,5 +84,5 @@ test("once closed it starts nothing, and what it has started ends", async () => 
   const child = await run((request) => spawner.spawn(request), "exec sleep 100");
   spawner.close();
   await expect(run((one) => spawner.spawn(one), "exit 0")).rejects.toThrow("closing");
-  expect(await exitOf(child)).toEqual([null, "SIGKILL"]);
+  expect(await exitOf(child)).toEqual([null, "SIGKILL", "the process that starts others has ended"]);
 });

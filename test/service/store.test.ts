@@ -140,7 +140,6 @@ test("what another handle keeps from being written fails in the end, and the nex
   const other = new DatabaseSync(join(folder, "svc.db"));
   other.exec("BEGIN IMMEDIATE");
   await expect(engine.write(() => run(insert, 1, 1))).rejects.toThrow("database is locked");
-  await expect(engine.write(() => run(insert, 2, 2))).rejects.toThrow("database is locked");
   other.exec("COMMIT");
   other.close();
   await engine.write(() => run(insert, 3, 3));

@@ -13,14 +13,17 @@ import { ChildWatch } from "./watch.ts";
 export interface ChildEvents extends PoolEvents {
   /** There may be room for further jobs, or less of it. */
   changed(): void;
-  /** Its code has ended its process, or holds a processor and its event loop. Called again while it does. */
-  disturbs(): void;
+  /** Its code holds a processor and its event loop; *gravely* for long, or has ended its process. Called again while so. */
+  disturbs(gravely: boolean): void;
   /** It has ended, and its jobs have their outcomes. */
   ended(why: string): void;
 }
 
 export type Loaded = Extract<FromChild, { t: "loaded" }>;
 type RunMessage = Extract<FromChild, { t: "run" }>;
+
+/** Processor time without a turn of the event loop that is no large module's loading any more. */
+const gravelyMs = 1_000;
 
 /** A process that has not started after so long never will. It takes 0.1 s on an idle machine. */
 const startMs = 30_000;
@@ -42,6 +45,7 @@ export class Child {
   /** Why its server ended it, and what becomes of its jobs. */
   #verdict: { why: string; outcome: Outcome } | undefined;
   #reserved = false;
+  #isStuck = false;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deploymentId: string, limits: PoolLimits, events: ChildEvents) {
@@ -71,7 +75,7 @@ export class Child {
         },
         onRawLine: (level, line) => this.#inbox.takeRawLine(level, line),
         onViolation: (error) => this.#onViolation(error),
-        onEnd: (code, signal) => this.#onEnd(code, signal),
+        onEnd: (...exit) => this.#onEnd(...exit),
       });
     } catch (error) {
       this.#state = "ended";
@@ -107,15 +111,29 @@ export class Child {
     return this.#reserved;
   }
 
-  /** It is to be replaced because of the memory it takes. */
+  /** It is to be replaced, because of the memory it takes or because its priority cannot be raised again. */
   get worn(): boolean {
-    return this.#state === "open" && this.#watch?.worn === true;
+    return this.#state === "open" && (this.#watch?.worn === true || this.#isStuck);
   }
 
-  /** Whether everybody else's work goes before its own. It does until this is called. */
-  yieldToOthers(yields: boolean): void {
-    if (yields || this.#reserved) this.#connection?.priority.lower();
-    else this.#connection?.priority.restore();
+  /** Everybody else's work goes before its own, as it does from its start. */
+  yieldToOthers(gravely: boolean): void {
+    this.#connection?.priority.lower(gravely);
+  }
+
+  /** It no longer yields, unless it runs a suspect. */
+  stopYielding(): void {
+    if (!this.#reserved) this.#isStuck = this.#connection?.priority.restore() === false;
+  }
+
+  /** It takes no job any more. */
+  get draining(): boolean {
+    return this.#state === "draining" || this.#state === "ending";
+  }
+
+  /** How many jobs it has. */
+  get jobCount(): number {
+    return this.#jobs.size;
   }
 
   /** Has it load a module without running it. Never resolves when it ends before. */
@@ -158,7 +176,7 @@ export class Child {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
     this.#verdict = { why, outcome };
-    if (outcome.type !== "lost" || outcome.suspect) this.#events.disturbs();
+    if (outcome.type !== "lost" || outcome.suspect) this.#events.disturbs(true);
     this.#connection?.kill();
     this.#events.changed();
   }
@@ -220,7 +238,7 @@ export class Child {
       ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),
-      onHog: () => this.#events.disturbs(),
+      onHog: (usedMs) => this.#events.disturbs(usedMs >= gravelyMs),
     });
     this.#idleTimer = setTimeout(() => this.drain(), idleMs);
     this.#ready.resolve();
@@ -294,11 +312,12 @@ export class Child {
     this.#condemn(crashed(known ? error.message : "it sent what cannot be understood"));
   }
 
-  #onEnd(code: number | null, signal: string | null): void {
+  #onEnd(code: number | null, signal: string | null, noFault?: string): void {
+    if (noFault !== undefined) this.#verdict ??= { why: noFault, outcome: lost(noFault) };
+    else if (this.#verdict === undefined) this.#events.disturbs(true);
     const how = describeExit(code, signal);
     const { stderr } = this.#inbox;
     const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
-    if (this.#verdict === undefined) this.#events.disturbs();
     const { why, outcome } = this.#verdict ?? { why: cause.error.message, outcome: this.#blame(cause) };
     this.#state = "ended";
     for (const running of this.#jobs.list()) this.#settle(running, outcome);

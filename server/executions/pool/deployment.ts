@@ -33,6 +33,7 @@ export class DeploymentPool {
   #startTimer: ReturnType<typeof setTimeout> | undefined;
   /** Runs while its children yield. */
   #yieldTimer: ReturnType<typeof setTimeout> | undefined;
+  #disturbsGravely = false;
   #retired = false;
   #pumping = false;
 
@@ -182,12 +183,19 @@ export class DeploymentPool {
     const shared = Math.ceil((this.#queue.length - waitingAlone) / this.#options.limits.executionsPerChild);
     for (let wanted = alone + shared - this.#starting; wanted > 0; wanted--) {
       if (this.#children.size >= this.#maxChildren) {
-        // A job that must be alone takes the place of a child that has nothing to do.
-        if (alone > 0) [...this.#children].find((child) => child.idle)?.drain();
+        if (alone > 0) this.#makeRoom();
         return;
       }
       if (!this.#startSoon()) return;
     }
+  }
+
+  /** A job that must be alone takes the place of the child that is done soonest; one at a time makes room. */
+  #makeRoom(): void {
+    const children = [...this.#children];
+    if (children.some((child) => child.draining || child.reserved)) return;
+    const open = children.filter((child) => child.idle || child.jobCount > 0);
+    open.toSorted((a, b) => a.jobCount - b.jobCount)[0]?.drain();
   }
 
   /** False when the budget does not allow a start now; then it comes later. */
@@ -215,7 +223,7 @@ export class DeploymentPool {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
       run: (executionId, request, signal) => events.run(executionId, request, signal),
       changed: () => this.#pump(),
-      disturbs: () => this.#yield(),
+      disturbs: (gravely) => this.#yield(gravely),
       ended: () => this.#remove(child),
     });
     this.#children.add(child);
@@ -223,7 +231,8 @@ export class DeploymentPool {
     try {
       const location = await locate(this.#deploymentId);
       await launch(child, location, this.#options);
-      child.yieldToOthers(this.#yieldTimer !== undefined);
+      if (this.#yieldTimer === undefined) child.stopYielding();
+      else child.yieldToOthers(this.#disturbsGravely);
       this.#failedStarts = 0;
       if (preload) for (const module of location.modules ?? []) void child.load(module);
     } catch (error) {
@@ -236,12 +245,14 @@ export class DeploymentPool {
   }
 
   /** Whoever leaks, spins or crashes does so again, and each of its processes would take its share of the machine. */
-  #yield(): void {
-    for (const child of this.#children) child.yieldToOthers(true);
+  #yield(gravely: boolean): void {
+    this.#disturbsGravely ||= gravely;
+    for (const child of this.#children) child.yieldToOthers(gravely);
     clearTimeout(this.#yieldTimer);
     this.#yieldTimer = setTimeout(() => {
       this.#yieldTimer = undefined;
-      for (const child of this.#children) child.yieldToOthers(false);
+      this.#disturbsGravely = false;
+      for (const child of this.#children) child.stopYielding();
       this.#pump();
     }, yieldMs);
     this.#yieldTimer.unref();

@@ -3,19 +3,25 @@
  *
  * Linux shares processors first between sessions, of which each child has one (`autogroup`, sched(7)); their values can
  * be lowered and raised again. In containers and systemd's units there are no such groups, and the values of the single
- * threads count, which only a privileged process can raise again: these are lowered for what disturbs, not for starts.
+ * threads count, which only a privileged process can raise again: they are lowered for what really disturbs alone.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
 /** Of 19, the lowest. A process at 10 gets a tenth of what another gets that wants the same processor. */
 const low = 10;
 
+/** Without privileges, sessions' values may be set ten times a second, by all processes of the machine. */
+const againMs = 110;
+const maxTries = 50;
+
 /** States: *low*, from the start; *normal* from `restore`, until `lower`. */
 export class Priority {
   readonly #pid: number;
-  #isLow = true;
+  #session = 0;
   #threadsAreLow = false;
+  #tries = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   /** @param pid - of a process that has just started, in a session of its own */
   constructor(pid: number) {
@@ -23,28 +29,39 @@ export class Priority {
     this.#setSession(low);
   }
 
-  lower(): void {
-    if (this.#isLow && this.#threadsAreLow) return;
-    this.#isLow = true;
-    this.#threadsAreLow = true;
+  /** @param threads - also in a way that may not be undone */
+  lower(threads: boolean): void {
     this.#setSession(low);
+    if (!threads || this.#threadsAreLow) return;
+    this.#threadsAreLow = true;
     this.#setThreads(low);
   }
 
-  restore(): void {
-    if (!this.#isLow) return;
-    this.#isLow = false;
+  /** @returns false when the process stays low for its life */
+  restore(): boolean {
     this.#setSession(0);
-    if (this.#threadsAreLow) this.#setThreads(0);
-    this.#threadsAreLow = false;
+    if (!this.#threadsAreLow) return true;
+    this.#setThreads(0);
+    this.#threadsAreLow = this.#isLow();
+    return !this.#threadsAreLow;
   }
 
   #setSession(value: number): void {
-    if (process.platform !== "linux") return;
+    if (value === this.#session || process.platform !== "linux") return;
+    this.#session = value;
+    this.#tries = 0;
+    this.#writeSession();
+  }
+
+  #writeSession(): void {
+    clearTimeout(this.#timer);
     try {
-      writeFileSync(`/proc/${this.#pid}/autogroup`, String(value));
-    } catch {
-      // It is ending, the kernel has no such groups, or it was told too often: ten times a second, of all processes.
+      writeFileSync(`/proc/${this.#pid}/autogroup`, String(this.#session));
+    } catch (error) {
+      // Else it has ended, or the kernel has no such groups.
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || ++this.#tries === maxTries) return;
+      this.#timer = setTimeout(() => this.#writeSession(), againMs * (1 + Math.random()));
+      this.#timer.unref();
     }
   }
 
@@ -66,7 +83,18 @@ export class Priority {
     }
     return [this.#pid];
   }
+
+  #isLow(): boolean {
+    try {
+      return getPriority(this.#pid) > 0;
+    } catch {
+      return false;
+    }
+  }
 }
+
+/** USER_HZ is 100 on every architecture that the runtimes know. */
+const tickMs = 10;
 
 /** Processor time that a process has used, in ms; null when it cannot be told. */
 export function processorMs(pid: number): number | null {
@@ -80,6 +108,3 @@ export function processorMs(pid: number): number | null {
     return null;
   }
 }
-
-/** USER_HZ is 100 on every architecture that the runtimes know. */
-const tickMs = 10;

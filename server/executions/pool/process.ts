@@ -11,7 +11,7 @@ import { maxFrameBytes, type ToChild } from "../child/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
 import { readPaced } from "./inlet.ts";
 import { Priority } from "./priority.ts";
-import type { Spawn, SpawnedProcess } from "./spawn.ts";
+import type { Exit, Spawn, SpawnedProcess } from "./spawn.ts";
 import { ProtocolError } from "./validate.ts";
 
 export interface ProcessOptions {
@@ -35,7 +35,7 @@ export interface ProcessEvents {
   /** It sent what no child sends. Called once. */
   onViolation(error: Error): void;
   /** It has ended, and everything that it sent before has been given out. */
-  onEnd(code: number | null, signal: string | null): void;
+  onEnd(...exit: Exit): void;
 }
 
 const childFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "child");
@@ -48,7 +48,7 @@ const ownFiles = [childFolder, join(childFolder, "..", "..", `runtime${extension
 const drainMs = 1000;
 
 /** How long a child may live on after it closed its channel, before that is a violation: it may be about to end. */
-const closedMs = 500;
+const closedMs = 2_000;
 
 /** @throws Error when the operating system cannot start it */
 export async function startProcess(options: ProcessOptions, events: ProcessEvents): Promise<ChildConnection> {
@@ -94,10 +94,10 @@ export class ChildConnection {
     ]);
     // Nothing is written to it: its end tells the child's watchdog that this process is gone.
     child.stdin.on("error", () => {});
-    child.onExit((code, signal) => {
+    child.onExit((...exit) => {
       this.#exited = true;
       this.#killGroup();
-      void this.#finish(drained, scratch).then(() => events.onEnd(code, signal));
+      void this.#finish(drained, scratch).then(() => events.onEnd(...exit));
     });
   }
 

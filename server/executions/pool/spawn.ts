@@ -11,6 +11,9 @@ export interface SpawnRequest {
   env: Readonly<Record<string, string>>;
 }
 
+/** Code or signal, and why when it was ended through no fault of its own. */
+export type Exit = [code: number | null, signal: string | null, why?: string];
+
 /** A process in a session and a group of its own. */
 export interface SpawnedProcess {
   readonly pid: number;
@@ -19,7 +22,7 @@ export interface SpawnedProcess {
   readonly stderr: Duplex;
   readonly channel: Duplex;
   /** Calls back once it has ended, also when it had ended before. */
-  onExit(listener: (code: number | null, signal: string | null) => void): void;
+  onExit(listener: (...exit: Exit) => void): void;
 }
 
 /** @throws Error when the operating system cannot start it */
@@ -36,7 +39,7 @@ export async function spawnHere(request: SpawnRequest): Promise<SpawnedProcess> 
     child.once("error", reject);
   });
   child.on("error", () => {});
-  const exit = new Promise<[number | null, string | null]>((resolve) => {
+  const exit = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve([code, signal]));
   });
   return {
@@ -45,7 +48,7 @@ export async function spawnHere(request: SpawnRequest): Promise<SpawnedProcess> 
     stdout: child.stdout as Duplex,
     stderr: child.stderr as Duplex,
     channel: child.stdio[channelFd] as Duplex,
-    onExit: (listener) => void exit.then(([code, signal]) => listener(code, signal)),
+    onExit: (listener) => void exit.then((how) => listener(...how)),
   };
 }
 

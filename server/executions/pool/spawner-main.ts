@@ -7,12 +7,23 @@ import type { SpawnRequest } from "./spawn.ts";
 import { pipes, startWithPipes } from "./spawn.ts";
 import type { SpawnerMessage } from "./spawner.ts";
 
+/** How often it is looked whether the server is there: its end is not told while a pipe is being handed over. */
+const lookMs = 500;
+
 interface Handle {
   readStop?(): void;
 }
 
 process.on("message", ({ id, request }: { id: number; request: SpawnRequest }) => {
-  const send = (message: SpawnerMessage, socket?: Socket): void => void process.send?.(message, socket);
+  try {
+    start(id, request);
+  } catch (error) {
+    // Some failures of the operating system are thrown: for want of memory, for example.
+    send({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+function start(id: number, request: SpawnRequest): void {
   const child = startWithPipes(request);
   child.once("error", ({ message }) => send({ id, error: message }));
   child.once("spawn", () => {
@@ -24,5 +35,13 @@ process.on("message", ({ id, request }: { id: number; request: SpawnRequest }) =
     }
   });
   child.once("exit", (code, signal) => send({ id, code, signal }));
-});
+}
+
+function send(message: SpawnerMessage, socket?: Socket): void {
+  process.send?.(message, socket);
+}
+
 process.on("disconnect", () => process.exit());
+setInterval(() => {
+  if (!process.connected) process.exit();
+}, lookMs);

@@ -5,9 +5,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import { pipes, type SpawnedProcess, type SpawnRequest } from "./spawn.ts";
+import { type Exit, pipes, type SpawnedProcess, type SpawnRequest } from "./spawn.ts";
 
-/** What the helper says; pipes come with messages of the second kind, in their order. */
+/** What the helper says; a pipe comes with each message of the second kind. */
 export type SpawnerMessage =
   | { id: number; error: string }
   | { id: number; pid: number; pipe: number }
@@ -15,11 +15,15 @@ export type SpawnerMessage =
 
 /** A process that was asked for: *starting* until its pipes are here, then *running*, then *ended*. */
 interface Started {
-  sockets: Socket[];
+  readonly sockets: (Socket | undefined)[];
   pid: number;
-  started: PromiseWithResolvers<SpawnedProcess>;
-  exit: PromiseWithResolvers<[number | null, string | null]>;
+  readonly started: PromiseWithResolvers<SpawnedProcess>;
+  readonly exit: PromiseWithResolvers<Exit>;
+  readonly timer: NodeJS.Timeout;
 }
+
+/** A start takes milliseconds. A helper that needs so long hangs, and is replaced. */
+const startMs = 10_000;
 
 /** The helper is started with the first process, and again should it end. */
 export class Spawner {
@@ -29,18 +33,20 @@ export class Spawner {
   #closed = false;
 
   /** @throws Error when the process, or the helper, cannot be started */
-  spawn(request: SpawnRequest): Promise<SpawnedProcess> {
-    if (this.#closed) return Promise.reject(new Error("Cannot start a process: the server is closing"));
+  async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
+    if (this.#closed) throw new Error("Cannot start a process: the server is closing");
+    this.#helper ??= this.#start();
+    const helper = this.#helper;
     const id = this.#count++;
     const one: Started = {
-      sockets: [],
+      sockets: pipes.map(() => undefined),
       pid: 0,
       started: Promise.withResolvers(),
       exit: Promise.withResolvers(),
+      timer: setTimeout(() => helper.kill("SIGKILL"), startMs),
     };
     this.#started.set(id, one);
-    this.#helper ??= this.#start();
-    this.#helper.send({ id, request }, (error) => {
+    helper.send({ id, request }, (error) => {
       if (error !== null) this.#fail(id, one, error.message);
     });
     return one.started.promise;
@@ -52,20 +58,27 @@ export class Spawner {
     if (this.#helper?.connected) this.#helper.disconnect();
   }
 
+  /** @throws Error when the operating system cannot start it */
   #start(): ChildProcess {
     const here = import.meta.url;
     const file = new URL(`./spawner-main.${here.endsWith(".ts") ? "ts" : "js"}`, here);
-    // Ctrl-C in the server's terminal is the server's.
-    const helper = fork(fileURLToPath(file), { detached: true, env: {}, execArgv: [], stdio: "ignore" });
+    const helper = fork(fileURLToPath(file), {
+      // Ctrl-C in the server's terminal is the server's.
+      detached: true,
+      env: {},
+      execArgv: [],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    const end = (): void => this.#onHelperEnd(helper);
+    helper.once("error", end);
+    helper.once("exit", end);
+    if (!helper.connected) throw new Error("Cannot start the process that starts others");
     // What runs keeps the server going, not this.
     helper.unref();
     helper.channel?.unref();
     helper.on("message", (message, handle) =>
       this.#onMessage(message as SpawnerMessage, handle instanceof Socket ? handle : undefined),
     );
-    const end = (): void => this.#onHelperEnd(helper);
-    helper.once("error", end);
-    helper.once("exit", end);
     return helper;
   }
 
@@ -73,27 +86,31 @@ export class Spawner {
     const one = this.#started.get(message.id);
     if (one === undefined) socket?.destroy();
     else if ("error" in message) this.#fail(message.id, one, message.error);
-    else if ("pipe" in message) this.#onPipe(one, message.pid, socket);
+    else if ("pipe" in message) this.#onPipe(one, message, socket);
     else {
-      this.#started.delete(message.id);
       one.exit.resolve([message.code, message.signal]);
+      // When it has started this changes nothing but the book-keeping.
+      this.#fail(message.id, one, "it ended before its pipes were here");
     }
   }
 
-  #onPipe(one: Started, pid: number, socket: Socket | undefined): void {
+  #onPipe(one: Started, { pid, pipe }: { pid: number; pipe: number }, socket: Socket | undefined): void {
     one.pid = pid;
-    // A pipe that its process has closed already may arrive without a socket: it reads as ended.
-    one.sockets.push(socket ?? new Socket().destroy());
+    // Standard input of what has ended already is closed before it can be handed over.
+    one.sockets[pipe] = socket ?? new Socket().destroy();
     const [stdin, stdout, stderr, channel] = one.sockets;
-    if (one.sockets.length < pipes.length) return;
     if (stdin === undefined || stdout === undefined || stderr === undefined || channel === undefined) return;
+    clearTimeout(one.timer);
+    one.sockets.length = 0;
     const onExit: SpawnedProcess["onExit"] = (listener) =>
-      void one.exit.promise.then(([code, signal]) => listener(code, signal));
+      void one.exit.promise.then((exit) => listener(...exit));
     one.started.resolve({ pid, stdin, stdout, stderr, channel, onExit });
   }
 
   #fail(id: number, one: Started, why: string): void {
     this.#started.delete(id);
+    clearTimeout(one.timer);
+    for (const socket of one.sockets) socket?.destroy();
     one.started.reject(new Error(`Cannot start a process: ${why}`));
   }
 
@@ -101,15 +118,16 @@ export class Spawner {
   #onHelperEnd(helper: ChildProcess): void {
     if (this.#helper !== helper) return;
     this.#helper = null;
+    const why = "the process that starts others has ended";
     for (const [id, one] of this.#started) {
-      this.#fail(id, one, "the process that starts others has ended");
+      this.#fail(id, one, why);
       if (one.pid === 0) continue;
       try {
         process.kill(-one.pid, "SIGKILL");
       } catch {
         // It has ended.
       }
-      one.exit.resolve([null, "SIGKILL"]);
+      one.exit.resolve([null, "SIGKILL", why]);
     }
   }
 }

@@ -9,7 +9,7 @@ export interface WatchEvents {
   /** Its event loop has stood still for too long. Called again while it does. */
   onBlocked(): void;
   /** It has used so much processor time without answering that it harms others. Called again while it does. */
-  onHog(): void;
+  onHog(usedMs: number): void;
 }
 
 /** How often a child with jobs is looked at. It may overshoot its memory limit by what it can take in this time. */
@@ -131,7 +131,8 @@ export class ChildWatch {
   #judge(pingedAtMs: number): void {
     const usedMs = processorMs(this.#pid);
     this.#usedMsOnFirstLook ??= usedMs;
-    if (usedMs !== null && usedMs - (this.#usedMsOnFirstLook ?? usedMs) >= hogMs) this.#events.onHog();
+    const sinceMs = (usedMs ?? 0) - (this.#usedMsOnFirstLook ?? 0);
+    if (sinceMs >= hogMs) this.#events.onHog(sinceMs);
     if (performance.now() - pingedAtMs > this.#blockedMs * judgedShare) {
       // This process may have stood still itself: what the child has answered meanwhile is read first.
       setImmediate(() =>
