@@ -39,6 +39,7 @@ class SqliteEngine implements Engine {
   #scheduled = false;
   #lockedSinceMs: number | null = null;
   #closed = false;
+  #version: number | null = null;
 
   constructor(file: string) {
     this.#db = new DatabaseSync(file);
@@ -65,7 +66,14 @@ class SqliteEngine implements Engine {
   }
 
   version(): number {
-    return Number(this.#all("PRAGMA data_version", [])[0]?.data_version ?? 0);
+    if (this.#version === null) {
+      this.#version = Number(this.#all("PRAGMA data_version", [])[0]?.data_version ?? 0);
+      // Once in a turn of the event loop: every webhook asks.
+      setImmediate(() => {
+        this.#version = null;
+      });
+    }
+    return this.#version;
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,7 @@ export async function throughput(seconds: number, pairs: number): Promise<void> 
         const before = counter.ended;
         const startedAt = performance.now();
         const rate = () => (counter.ended - before) / ((performance.now() - startedAt) / 1000);
-        const { answers } = await load({ url, bodyBytes: 150, seconds, connections: 16, headers: {} });
+        const { answers } = await load({ url, bodyBytes: 150, seconds, headers: {} });
         const backlog = counter.waiting;
         const meanwhile = rate();
         await counter.untilDrained();
