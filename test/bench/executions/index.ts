@@ -1,7 +1,8 @@
 /**
  * `npm run bench:executions [-- --seconds 10]`: a webhook's whole way, with rate limits on and set high.
  *
- * - latency: 50 webhooks per second to a warm agent; from the request's first byte to the agent's first line.
+ * - latency: 50 webhooks per second to a warm agent; from the request's first byte to the agent's first line, against
+ *   the same without a store and a child process.
  * - throughput: as many webhooks as are accepted, a trivial agent run in its child process for each, its result stored;
  *   what ended per second against the accepts per second of the limit program, in turn.
  * - sustained: half of the rate that must be reached, for a minute.
@@ -9,9 +10,9 @@
  * - queue: accepts, latency and claims with a million executions waiting, against none; claims: these alone.
  */
 import { parseArgs } from "node:util";
+import { latency } from "./latency.ts";
 import { beside } from "./neighbours.ts";
 import { claims, queue } from "./queue.ts";
-import { latencies, report, withServer } from "./setup.ts";
 import { sustained, throughput } from "./throughput.ts";
 
 const { values } = parseArgs({
@@ -28,9 +29,7 @@ const { values } = parseArgs({
 const seconds = Number(values.seconds);
 const parts = new Set(values.only.split(","));
 
-if (parts.has("latency")) {
-  await withServer("node", async (_server, url) => report("latency", await latencies(url, 50, seconds)));
-}
+if (parts.has("latency")) await latency(seconds, Number(values.pairs));
 if (parts.has("throughput")) await throughput(seconds, Number(values.pairs));
 if (parts.has("sustained")) await sustained(Number(values.sustained));
 if (parts.has("neighbours")) {

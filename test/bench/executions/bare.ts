@@ -1,0 +1,19 @@
+/** A webhook's way without a store and a child process: the agent's line runs in the server that got the request. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const server = createServer((request, response) => {
+  let body = "";
+  request.setEncoding("utf8").on("data", (chunk: string) => {
+    body += chunk;
+  });
+  request.on("end", () => {
+    const input: unknown = JSON.parse(body);
+    const output = { at: performance.timeOrigin + performance.now(), input };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ output }));
+  });
+});
+server.listen(0, "127.0.0.1", () =>
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`),
+);
+process.stdin.on("end", () => process.exit()).resume();
