@@ -9,7 +9,7 @@ import { comparePaths } from "../../project/package-file.ts";
 import { rounds } from "../support/rounds.ts";
 import { makeFolder } from "./folder.ts";
 
-const gitRounds = rounds(150);
+const gitRounds = rounds(60);
 let base: string;
 
 beforeAll(() => {
