@@ -9,7 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Real processes, ports and clocks on a shared machine: CI asks again before it calls a test failed, people do not.
     retry: process.env.CI ? 2 : 0,
-    // Test files start servers and children of their own, and wait for them; two cores carry four files at a time.
-    maxWorkers: 4,
+    // Test files start servers and children of their own, and wait for them; two cores carry three files at a time.
+    maxWorkers: 3,
   },
 });

@@ -60,7 +60,7 @@ class Loader {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
       run: (executionId, request, signal) => events.run(executionId, request, signal),
       changed: () => {},
-      disturbs: () => {},
+      disturbs: (gravely) => child.yieldToOthers(gravely),
       ended: ended.resolve,
     });
     await launch(child, location, options);

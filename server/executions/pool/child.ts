@@ -116,7 +116,7 @@ export class Child {
     return this.#state === "open" && (this.#watch?.worn === true || this.#isStuck);
   }
 
-  /** Everybody else's work goes before its own, as it does from its start. */
+  /** Everybody else's work goes before its own. */
   yieldToOthers(gravely: boolean): void {
     this.#connection?.priority.lower(gravely);
   }

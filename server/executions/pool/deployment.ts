@@ -230,7 +230,7 @@ export class DeploymentPool {
     this.#starting += 1;
     try {
       const location = await locate(this.#deploymentId);
-      await launch(child, location, this.#options);
+      await launch(child, location, this.#options, this.#yieldTimer !== undefined);
       if (this.#yieldTimer === undefined) child.stopYielding();
       else child.yieldToOthers(this.#disturbsGravely);
       this.#failedStarts = 0;

@@ -11,7 +11,12 @@ import { spawnHere } from "./spawn.ts";
 export const cacheName = "cache";
 
 /** @throws Error when the package cannot be prepared or the process ends before it is ready */
-export async function launch(child: Child, location: PackageLocation, options: PoolOptions): Promise<void> {
+export async function launch(
+  child: Child,
+  location: PackageLocation,
+  options: PoolOptions,
+  yields = false,
+): Promise<void> {
   const { scratchRoot, limits } = options;
   const provided = await provideModules(location.directory);
   await child.start({
@@ -21,5 +26,6 @@ export async function launch(child: Child, location: PackageLocation, options: P
     cache: join(scratchRoot, cacheName),
     limits,
     spawn: options.spawn ?? spawnHere,
+    yields,
   });
 }

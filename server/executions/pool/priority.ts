@@ -15,7 +15,7 @@ const low = 10;
 const againMs = 110;
 const maxTries = 50;
 
-/** States: *low*, from the start; *normal* from `restore`, until `lower`. */
+/** States: *normal*; *low* from `lower` until `restore`. */
 export class Priority {
   readonly #pid: number;
   #session = 0;
@@ -23,10 +23,9 @@ export class Priority {
   #tries = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param pid - of a process that has just started, in a session of its own */
+  /** @param pid - of a process in a session of its own */
   constructor(pid: number) {
     this.#pid = pid;
-    this.#setSession(low);
   }
 
   /** @param threads - also in a way that may not be undone */

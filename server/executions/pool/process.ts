@@ -25,6 +25,8 @@ export interface ProcessOptions {
   cache: string;
   limits: PoolLimits;
   spawn: Spawn;
+  /** Whether everybody else's work goes before its own from its start on. */
+  yields: boolean;
 }
 
 export interface ProcessEvents {
@@ -67,12 +69,13 @@ export async function startProcess(options: ProcessOptions, events: ProcessEvent
   const child = await options.spawn({ command, args, cwd: scratch, env });
   // When the machine runs out of memory, Linux is to end children before their server.
   void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
-  return new ChildConnection(child, scratch, options.limits, events);
+  const connection = new ChildConnection(child, scratch, options.limits, events);
+  if (options.yields) connection.priority.lower(false);
+  return connection;
 }
 
 export class ChildConnection {
   readonly pid: number;
-  /** Low at first: a start comes after what runs. */
   readonly priority: Priority;
   readonly #child: SpawnedProcess;
   readonly #writer: FrameWriter;
