@@ -52,6 +52,8 @@ class Load {
   readonly #endMs: number;
   /** Between requests that are due; infinite when none are. */
   readonly #gapMs: number;
+  /** Requests that are due before the end; not from the times, which are not exact. */
+  readonly #dueCount: number;
   readonly #connections = new Map<Connection, Buffer>();
   readonly #idle = new Set<Connection>();
   readonly #statuses = new Map<number, number>();
@@ -73,6 +75,7 @@ class Load {
     this.#measureMs = this.#startMs + warmupSeconds * 1000;
     this.#endMs = this.#measureMs + seconds * 1000;
     this.#gapMs = ratePerSecond === 0 ? Number.POSITIVE_INFINITY : 1000 / ratePerSecond;
+    this.#dueCount = Math.round((warmupSeconds + seconds) * ratePerSecond);
     this.done = this.#settle.promise;
     for (let n = 0; n < connections; n++) this.#open();
     if (ratePerSecond > 0) this.#timers.push(setInterval(() => this.#sendDue(), 1));
@@ -112,7 +115,7 @@ class Load {
 
   /** Requests that are or will be due before the end. */
   get #unsent(): number {
-    return Math.max(0, Math.ceil((this.#endMs - this.#startMs) / this.#gapMs) - this.#sent);
+    return Math.max(0, this.#dueCount - this.#sent);
   }
 
   #send(connection: Connection, dueMs: number): void {
