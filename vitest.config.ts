@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import LongFirst from "./test/long-first.ts";
 
 export default defineConfig({
   test: {
@@ -11,5 +12,6 @@ export default defineConfig({
     retry: process.env.CI ? 2 : 0,
     // Test files start servers and children of their own, and wait for them; two cores carry three files at a time.
     maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
   },
 });
