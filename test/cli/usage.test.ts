@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../cli/commands.ts";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { leaves, svc } from "./support.ts";
 
-describe.each(runtimes)("svc on %s", (runtime) => {
+describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
   test("runs on the runtime that the test names", async () => {
     const { code, stdout } = await svc(runtime, ["--version"]);
     expect(stdout).toMatch(new RegExp(`^svc \\d+\\.\\d+\\.\\d+ \\(${runtime} \\d+\\.\\d+\\.\\d+\\)\n$`));
