@@ -1,7 +1,10 @@
 /** Processes started from the helper: as those started from here, and what happens when the helper ends. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { type Spawn, type SpawnedProcess, spawnHere } from "../../server/executions/pool/spawn.ts";
 import { Spawner } from "../../server/executions/pool/spawner.ts";
@@ -85,4 +88,11 @@ test("once closed it starts nothing, and what it has started ends", async () => 
   spawner.close();
   await expect(run((one) => spawner.spawn(one), "exit 0")).rejects.toThrow("closing");
   expect(await exitOf(child)).toEqual([null, "SIGKILL", "the process that starts others has ended"]);
+});
+
+test("when its server is killed, the helper ends, also while it hands pipes over", async () => {
+  const victim = spawn(process.execPath, [fileURLToPath(new URL("spawner-victim.ts", import.meta.url))]);
+  const [helper] = (await text(victim.stdout)).split("\n");
+  expect(Number(helper)).toBeGreaterThan(1);
+  await expect.poll(() => existsSync(`/proc/${helper}`), { interval: 50, timeout: 10_000 }).toBe(false);
 });
