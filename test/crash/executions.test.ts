@@ -3,12 +3,12 @@
  * both are killed at random while executions run. All end, none is lost, none ends twice, and no completed child of a
  * workflow runs again.
  */
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended, run } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
 import { countEnds, open, violations } from "./ends.ts";
+import { descendants, orphans } from "./processes.ts";
 import { seeded } from "./random.ts";
 
 const long = process.env.CRASH_ROUNDS !== undefined;
@@ -68,6 +68,7 @@ test(`${rounds} rounds of killing the server, a child or both lose and double no
     .all();
   for (const { n } of children) expect(n).toBe(2);
   db.close();
+  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
 });
 
 /** One of the processes below the server: one that runs users' code, or on Node the one that starts these. */
@@ -75,19 +76,4 @@ function killAChild(serverPid: number, random: () => number): void {
   const below = descendants(serverPid);
   const chosen = below[Math.floor(random() * below.length)];
   if (chosen !== undefined) process.kill(chosen, "SIGKILL");
-}
-
-function descendants(pid: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
-    try {
-      const [, parent] = readFileSync(`/proc/${name}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      parents.set(Number(name), Number(parent));
-    } catch {
-      // It has ended.
-    }
-  }
-  const children = (of: number): number[] =>
-    [...parents].flatMap(([one, parent]) => (parent === of ? [one, ...children(one)] : []));
-  return children(pid);
 }

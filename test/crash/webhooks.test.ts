@@ -8,6 +8,7 @@ import { deploy } from "../support/project.ts";
 import { ended } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
 import { countEnds, open, violations } from "./ends.ts";
+import { orphans } from "./processes.ts";
 import { seeded } from "./random.ts";
 
 const rounds = Number(process.env.CRASH_ROUNDS ?? 2);
@@ -70,6 +71,7 @@ test(`${rounds} rounds of kill -9 under load lose and double nothing (seed ${see
   // Written but not acknowledged is allowed, once per sender's pair and round at most.
   expect(Number(rows?.n)).toBeLessThanOrEqual(ids.size + rounds * senders);
   db.close();
+  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
 });
 
 /** Null when the server died before it answered. */
