@@ -50,14 +50,15 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
         yield* audit(caller, "key.created", `key '${stored.name}' (${stored.key_id}), scope ${stored.scope}`);
       });
       return create(CreateApiKeyResponseSchema, {
-        key: toApiKey({ ...stored, last_used_at: null, revoked_at: null }),
+        key: toApiKey({ ...stored, last_used_at: null, revoked_at: null }, caller.keyId),
         token: text,
       });
     },
 
     async listApiKeys(_request, context) {
-      const rows = await engine.read(() => listKeys(callerOf(context).orgId));
-      return create(ListApiKeysResponseSchema, { keys: rows.map(toApiKey) });
+      const { orgId, keyId } = callerOf(context);
+      const rows = await engine.read(() => listKeys(orgId));
+      return create(ListApiKeysResponseSchema, { keys: rows.map((row) => toApiKey(row, keyId)) });
     },
 
     async revokeApiKey(request, context) {
@@ -74,7 +75,7 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       if (row === undefined) {
         throw notFound(`There is no key '${request.keyId.slice(0, 80)}' that could be revoked.`);
       }
-      return toApiKey(row);
+      return toApiKey(row, caller.keyId);
     },
 
     async setSecret(request, context) {
@@ -137,7 +138,7 @@ function newKey(
   };
 }
 
-function toApiKey(row: KeyRow): ApiKey {
+function toApiKey(row: KeyRow, callerKeyId: string): ApiKey {
   return create(ApiKeySchema, {
     keyId: row.key_id,
     name: row.name,
@@ -146,6 +147,7 @@ function toApiKey(row: KeyRow): ApiKey {
     lastUsedAt: optionalTime(row.last_used_at),
     expiresAt: optionalTime(row.expires_at),
     revokedAt: optionalTime(row.revoked_at),
+    current: row.key_id === callerKeyId,
   });
 }
 

@@ -12,6 +12,7 @@ interface KeyJson {
   last_used_at?: string;
   expires_at?: string;
   revoked_at?: string;
+  current: boolean;
 }
 
 const agents = {
@@ -47,6 +48,18 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
       expect(Date.parse(revoked.revoked_at ?? "")).toBeLessThanOrEqual(Date.now());
       expectError(await as(json.token), 401, "unauthenticated", /unknown, revoked or expired/);
       expect((await as(server.apiKey)).status).toBe(200);
+    });
+
+    test("the list marks the key that sent the request", async () => {
+      const { json } = await createKey({ name: "other" });
+      const currentOf = async (key: string): Promise<string[]> => {
+        const list = await call<{ keys: KeyJson[] }>(server, "GET", "/api/v1/keys", { key });
+        return list.json.keys.filter(({ current }) => current).map(({ key_id }) => key_id);
+      };
+      expect(await currentOf(json.token)).toEqual([json.key.key_id]);
+      const own = await currentOf(server.apiKey);
+      expect(own).toHaveLength(1);
+      expect(own).not.toContain(json.key.key_id);
     });
 
     test("cease to work when they expire", async () => {
