@@ -13,6 +13,7 @@ import {
 import { scope as scopeOption } from "../proto/svc/v1/options_pb.ts";
 import { fail } from "./errors.ts";
 import { parseKey, sameSecret, scopeAllows } from "./keys.ts";
+import { LruCache } from "./lru.ts";
 import type { Engine } from "./store/engine.ts";
 import { getKey, type KeyRow, touchKey } from "./store/organizations.ts";
 
@@ -32,12 +33,14 @@ export function callerOf(context: HandlerContext): Caller {
   return caller;
 }
 
-/** How long a key's last use may be out of date. */
+/** The stored time of a key's last use may be this much out of date. */
 const touchIntervalMs = 60_000;
+const maxTouchedKeys = 10_000;
 
 export class Authenticator {
   readonly #engine: Engine;
-  readonly #touched = new Map<string, number>();
+  /** The last recorded use of a key; a key that was evicted is recorded once more. */
+  readonly #touched = new LruCache<string, number>(maxTouchedKeys);
 
   constructor(engine: Engine) {
     this.#engine = engine;

@@ -1,5 +1,6 @@
-/** What never changes of a deployment, in memory: its definition and where its package is. */
+/** Caches the immutable fields of deployments: definition, environment and package digest. */
 import type { ProjectDefinition } from "../../project/definition.ts";
+import { LruCache } from "../lru.ts";
 import type { ObjectKey } from "../storage/contract.ts";
 import { type DeploymentRow, findDeployment, getDeployment } from "../store/deployments.ts";
 import type { Engine } from "../store/engine.ts";
@@ -10,32 +11,31 @@ interface Entry extends ObjectKey {
   definition: ProjectDefinition;
 }
 
-/** The longest unused goes first. */
 const maxEntries = 2_000;
 
 export class DeploymentCache {
   readonly #engine: Engine;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new LruCache<string, Entry>(maxEntries);
 
   constructor(engine: Engine) {
     this.#engine = engine;
   }
 
-  /** @throws Error when there is no such deployment. */
+  /** @throws Error when the organization has no such deployment */
   async definition(orgId: string, deploymentId: string): Promise<ProjectDefinition> {
     return (await this.#entry(orgId, deploymentId)).definition;
   }
 
   /**
-   * For the pools, which know a deployment by its id alone.
-   * @throws Error when there is no such deployment.
+   * Finds a deployment in any organization: runner pools know only its id.
+   * @throws Error when the deployment does not exist
    */
   async location(deploymentId: string): Promise<ObjectKey> {
     const held = this.#entries.get(deploymentId);
     return held ?? this.#load(await this.#engine.read(() => findDeployment(deploymentId)), deploymentId);
   }
 
-  /** What is in memory of a deployment; that of every running execution is. */
+  /** The cached entry, if any. Starting an execution loads the entry of its deployment. */
   held(deploymentId: string): Entry | undefined {
     return this.#entries.get(deploymentId);
   }
@@ -47,7 +47,7 @@ export class DeploymentCache {
   }
 
   #load(row: DeploymentRow | undefined, deploymentId: string): Entry {
-    if (row === undefined) throw new Error(`There is no deployment ${deploymentId}.`);
+    if (row === undefined) throw new Error(`Cannot find deployment ${deploymentId}.`);
     const entry: Entry = {
       orgId: row.org_id,
       digest: row.digest,
@@ -55,12 +55,6 @@ export class DeploymentCache {
       definition: parseStored<ProjectDefinition>(row.definition),
     };
     this.#entries.set(deploymentId, entry);
-    if (this.#entries.size > maxEntries) {
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
-    }
     return entry;
   }
 }

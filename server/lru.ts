@@ -1,0 +1,1 @@
+export { LruCache } from "../project/lru.ts";
