@@ -70,7 +70,7 @@ describe("between the folders", () => {
 describe("in the server", () => {
   /** From the bottom up; each may import those before it. Within a row, no two may import each other. */
   const layers: readonly (readonly string[])[] = [
-    ["errors", "config", "runtime", "ids", "keys", "version", "sender"],
+    ["errors", "config", "runtime", "ids", "keys", "version", "sender", "lru"],
     [
       "store",
       "storage",
