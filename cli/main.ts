@@ -1,5 +1,5 @@
-import { handleProcessEvents } from "./process-events.ts";
-import { fail, run } from "./run.ts";
+import { fail, run } from "./app/dispatch.ts";
+import { handleProcessEvents } from "./app/signals.ts";
 
 // Nothing should come here; if it does, a person still gets a sentence and not a stack trace.
 process.on("uncaughtException", async (error) => {

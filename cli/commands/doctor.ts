@@ -1,17 +1,17 @@
-import { json, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import type { Check } from "../doctor.ts";
-import { Silent } from "../errors.ts";
-import { print } from "../output.ts";
-import { out } from "../style.ts";
-import { cleanLine, prettyJson } from "../text.ts";
+import { type Command, command } from "../app/command.ts";
+import { Silent } from "../app/errors.ts";
+import { json, verbose } from "../app/options.ts";
+import type { Check } from "../doctor/diagnose.ts";
+import { out } from "../terminal/colors.ts";
+import { cleanLine, prettyJson } from "../terminal/format.ts";
+import { print } from "../terminal/output.ts";
 
 const doctor: Command = command({
   about:
     "Looks at the runtime, the key, the service, the clocks and, in a project's folder, at the project file and whether\nwhat it declares is deployed. Exits with 1 when a check fails. Changes nothing.",
   args: { ...json, ...verbose },
   async run(values) {
-    const { diagnose } = await import("../doctor.ts");
+    const { diagnose } = await import("../doctor/diagnose.ts");
     const checks = await diagnose(process.cwd(), values);
     const isWell = checks.every(({ status }) => status !== "failed");
     if (values.json) print(prettyJson({ ok: isWell, checks }));

@@ -1,12 +1,12 @@
 import { mkdir, open, readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { type Command, command } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { newProject } from "../init/project.ts";
-import { say } from "../say.ts";
-import { out } from "../style.ts";
-import { indent } from "../table.ts";
-import { count } from "../text.ts";
+import { type Command, command } from "../app/command.ts";
+import { CliError } from "../app/errors.ts";
+import { newProject } from "../project/templates/project.ts";
+import { out } from "../terminal/colors.ts";
+import { count } from "../terminal/format.ts";
+import { say } from "../terminal/report.ts";
+import { indent } from "../terminal/table.ts";
 
 const init: Command = command({
   about:

@@ -1,10 +1,10 @@
-import { environment, integer, target, targetOf, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { openConnection } from "../connection.ts";
-import { logPrinter } from "../log-text.ts";
-import { print, printJsonLine } from "../output.ts";
-import { say } from "../say.ts";
-import { out } from "../style.ts";
+import { openConnection } from "../api/connection.ts";
+import { type Command, command } from "../app/command.ts";
+import { environment, integer, target, targetOf, verbose } from "../app/options.ts";
+import { out } from "../terminal/colors.ts";
+import { print, printJsonLine } from "../terminal/output.ts";
+import { say } from "../terminal/report.ts";
+import { logPrinter } from "../views/log-entry.ts";
 
 const logs: Command = command({
   about: "What agents and workflows wrote, with webhook calls and deployments in between. Oldest first.",
@@ -34,7 +34,7 @@ const logs: Command = command({
     const executions = await openConnection(values).client("executions");
     const [{ LogLineSchema }, { follow }] = await Promise.all([
       import("../../proto/svc/v1/execution_pb.ts"),
-      import("../follow.ts"),
+      import("../api/resumable-stream.ts"),
     ]);
     const selection = {
       name,

@@ -1,6 +1,6 @@
-import { json, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { openConnection } from "../connection.ts";
+import { openConnection } from "../api/connection.ts";
+import { type Command, command } from "../app/command.ts";
+import { json, verbose } from "../app/options.ts";
 
 const push: Command = command({
   about:

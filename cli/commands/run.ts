@@ -1,9 +1,9 @@
-import { environment, json, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { openConnection } from "../connection.ts";
-import { finishExecution } from "../follow-execution.ts";
-import { data, readInput } from "../input.ts";
-import { print, printJson } from "../output.ts";
+import { openConnection } from "../api/connection.ts";
+import { finishExecution } from "../api/follow-execution.ts";
+import { type Command, command } from "../app/command.ts";
+import { data, readInput } from "../app/input.ts";
+import { environment, json, verbose } from "../app/options.ts";
+import { print, printJson } from "../terminal/output.ts";
 
 const run: Command = command({
   about:

@@ -1,8 +1,8 @@
-import { integer } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { onInterruptDo, outliveReaders } from "../process-events.ts";
-import { cleanLine } from "../text.ts";
+import { type Command, command } from "../app/command.ts";
+import { CliError } from "../app/errors.ts";
+import { integer } from "../app/options.ts";
+import { onInterruptDo, outliveReaders } from "../app/signals.ts";
+import { cleanLine } from "../terminal/format.ts";
 
 const serve: Command = command({
   about:

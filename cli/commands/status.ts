@@ -1,13 +1,13 @@
-import { environment, json, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { openConnection } from "../connection.ts";
-import { Silent } from "../errors.ts";
-import { print, toRestJson } from "../output.ts";
-import { paintedStatus, statusCell } from "../status-words.ts";
-import { out } from "../style.ts";
-import { fields, indent, table } from "../table.ts";
-import { cleanLine, count, duration, prettyJson } from "../text.ts";
-import { ago } from "../times.ts";
+import { openConnection } from "../api/connection.ts";
+import { ago } from "../api/timestamps.ts";
+import { type Command, command } from "../app/command.ts";
+import { Silent } from "../app/errors.ts";
+import { environment, json, verbose } from "../app/options.ts";
+import { out } from "../terminal/colors.ts";
+import { cleanLine, count, duration, prettyJson } from "../terminal/format.ts";
+import { print, toRestJson } from "../terminal/output.ts";
+import { fields, indent, table } from "../terminal/table.ts";
+import { paintedStatus, statusCell } from "../views/status.ts";
 
 const status: Command = command({
   about: "Exits with 1 when the service is not well.",

@@ -1,6 +1,6 @@
-import { json, verbose } from "../arguments.ts";
-import { type Command, command } from "../command.ts";
-import { data } from "../input.ts";
+import { type Command, command } from "../app/command.ts";
+import { data } from "../app/input.ts";
+import { json, verbose } from "../app/options.ts";
 
 const test: Command = command({
   about:

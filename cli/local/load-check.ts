@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { CollectedFile } from "../../project/package-file.ts";
 import type { ModuleCheck } from "../../server/executions/pool/index.ts";
-import { brokenModules } from "./broken.ts";
+import { brokenModules } from "./module-errors.ts";
 import { LocalProject } from "./pool.ts";
 
 /**

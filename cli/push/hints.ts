@@ -1,5 +1,5 @@
 import type { ProjectDefinition } from "../../project/definition.ts";
-import { count } from "../text.ts";
+import { count } from "../terminal/format.ts";
 
 /** Says that webhooks without a signature obey whoever knows their URL; an empty string when all are signed. */
 export function unsignedHint(definition: ProjectDefinition): string {

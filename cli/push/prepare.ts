@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { type PackedProject, packFiles } from "../../project/pack.ts";
 import type { CollectedFile } from "../../project/package-file.ts";
-import type { PlannedFile } from "../plan/sides.ts";
-import { checkedProject } from "../project.ts";
-import { say } from "../say.ts";
-import { bytes, cleanLine, duration } from "../text.ts";
+import type { PlannedFile } from "../diff/snapshot.ts";
+import { checkedProject } from "../project/load.ts";
+import { bytes, cleanLine, duration } from "../terminal/format.ts";
+import { say } from "../terminal/report.ts";
 
 /** How many files are read at the same time. */
 const filesAtOnce = 32;

@@ -6,10 +6,10 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
-import { CliError } from "../errors.ts";
-import { progress } from "../progress.ts";
-import { say } from "../say.ts";
-import { cleanLine } from "../text.ts";
+import { CliError } from "../app/errors.ts";
+import { cleanLine } from "../terminal/format.ts";
+import { progress } from "../terminal/progress-bar.ts";
+import { say } from "../terminal/report.ts";
 
 /** How often the upload is tried in all, and the pause before the second time, in ms; it doubles each time. */
 const attempts = 4;

@@ -41,14 +41,14 @@ describe("between the folders", () => {
       ({ from, to, kind }) => from.startsWith("cli/") && to.startsWith("server/") && kind !== "type",
     );
     expect([...new Set(doors.map(({ from }) => from))].toSorted()).toEqual([
-      "cli/admin-store.ts",
+      "cli/api/admin-store.ts",
       "cli/commands/serve.ts",
       "cli/local/pool.ts",
     ]);
   });
 
   test("the help of 'svc' loads neither Connect nor the contract", () => {
-    const loaded = [...loadedBy(["cli/main.ts", "cli/help.ts"])];
+    const loaded = [...loadedBy(["cli/main.ts", "cli/app/help.ts"])];
     expect(loaded.filter((file) => /^(proto\/|@connectrpc|@bufbuild)/.test(file))).toEqual([]);
   });
 

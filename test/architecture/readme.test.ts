@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commands, type Group, type Leaf } from "../../cli/commands.ts";
+import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
 import { limitVariables } from "../../server/config.ts";
 import { deploy } from "../support/project.ts";

@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { addEntry } from "../../cli/create/insert.ts";
-import { newProject } from "../../cli/init/project.ts";
+import { addEntry } from "../../cli/project/add-entry.ts";
+import { newProject } from "../../cli/project/templates/project.ts";
 import { runtimes } from "../support/runtimes.ts";
 import { svc, temporaryFolder, writeFiles } from "./support.ts";
 

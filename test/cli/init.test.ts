@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newProject } from "../../cli/init/project.ts";
+import { newProject } from "../../cli/project/templates/project.ts";
 import { loadProject } from "../../project/load.ts";
 import { compileMapping } from "../../project/mapping.ts";
 import { runtimes } from "../support/runtimes.ts";

@@ -48,7 +48,7 @@ describe("the launcher", () => {
   test("checks the version before it imports anything of the package", async () => {
     const { stderr } = await launch(pretend({ node: "20.0.0" }) + recordImports, []);
     expect(stderr).toContain("imported: ");
-    expect(stderr).not.toMatch(/cli\/main|run\.ts/);
+    expect(stderr).not.toMatch(/cli\/main|dispatch\.ts/);
   });
 });
 
@@ -64,7 +64,7 @@ describe("imports", () => {
 
   test("svc --help imports neither Connect nor the server nor the project library", async () => {
     const { code, stderr } = await launch(recordImports, ["--help"]);
-    expect(stderr).toContain("cli/help.ts");
+    expect(stderr).toContain("cli/app/help.ts");
     expect(stderr).not.toMatch(heavy);
     expect(stderr).not.toMatch(/\/project\/(?!suggest\.ts)/);
     expect(code).toBe(0);

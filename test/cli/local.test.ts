@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { newProject } from "../../cli/init/project.ts";
-import { differences } from "../../cli/json-diff.ts";
+import { differences } from "../../cli/diff/json.ts";
+import { newProject } from "../../cli/project/templates/project.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { commands, type Group, type Leaf } from "../../cli/commands.ts";
+import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { bareEnvironment, bin, commandOf, type Runtime, root } from "../support/runtimes.ts";
 import type { Outcome, Scene } from "./pty.ts";
 

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { expiry, integer, since } from "../../cli/arguments.ts";
-import { nothing, planChanges, type Side } from "../../cli/plan/plan.ts";
-import { bytes, clean, cleanLine, distance, duration, lineJson, prettyJson } from "../../cli/text.ts";
+import { expiry, integer, since } from "../../cli/app/options.ts";
+import { nothing, planChanges, type Side } from "../../cli/diff/changes.ts";
+import {
+  bytes,
+  clean,
+  cleanLine,
+  distance,
+  duration,
+  lineJson,
+  prettyJson,
+} from "../../cli/terminal/format.ts";
 
 /** A generator of numbers from 0 to 1, the same at every run. */
 function seeded(seed: number): () => number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commands } from "../../cli/commands.ts";
+import { commands } from "../../cli/app/command-table.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { leaves, svc } from "./support.ts";
 

@@ -1,4 +1,4 @@
-import { type Command, command } from "../../command.ts";
+import { type Command, command } from "../../app/command.ts";
 
 const workflow: Command = command({
   about: "Writes workflows/<name>.ts and adds it to svc-project.yaml, in which all else stays as it is.",
@@ -6,7 +6,7 @@ const workflow: Command = command({
     name: { type: "positional", description: "Its name: letters, digits, _ and -" },
   },
   async run(values) {
-    const { create } = await import("../../create/create.ts");
+    const { create } = await import("../../project/create.ts");
     await create(process.cwd(), "workflow", values.name);
   },
 });

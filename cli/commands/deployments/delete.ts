@@ -1,10 +1,10 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { confirm } from "../../confirm.ts";
-import { openConnection } from "../../connection.ts";
-import { printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { cleanLine, count } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { confirm } from "../../terminal/confirm.ts";
+import { cleanLine, count } from "../../terminal/format.ts";
+import { printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const remove: Command = command({
   about: "The webhooks of a deleted deployment answer 410. Executions that are running finish.",

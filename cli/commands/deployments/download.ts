@@ -1,12 +1,12 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { UsageError } from "../../errors.ts";
-import { print } from "../../output.ts";
-import { say } from "../../say.ts";
-import { bytes, count, prettyJson } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { UsageError } from "../../app/errors.ts";
+import { json, verbose } from "../../app/options.ts";
+import { bytes, count, prettyJson } from "../../terminal/format.ts";
+import { print } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const download: Command = command({
   about:
@@ -34,7 +34,7 @@ const download: Command = command({
 
     const deployments = await openConnection(values).client("deployments");
     const answer = await deployments.downloadDeployment({ deploymentId });
-    const { downloadFile, downloadFolder } = await import("../../download.ts");
+    const { downloadFile, downloadFolder } = await import("../../api/download.ts");
     let fileCount: number | undefined;
     if (values.extract === undefined) await downloadFile(path, answer);
     else fileCount = (await downloadFolder(path, answer)).length;

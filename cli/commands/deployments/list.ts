@@ -1,12 +1,12 @@
-import { environment, integer, json, limit, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { statusCell } from "../../status-words.ts";
-import { table } from "../../table.ts";
-import { bytes, cleanLine } from "../../text.ts";
-import { ago } from "../../times.ts";
+import { openConnection } from "../../api/connection.ts";
+import { ago } from "../../api/timestamps.ts";
+import { type Command, command } from "../../app/command.ts";
+import { environment, integer, json, limit, verbose } from "../../app/options.ts";
+import { bytes, cleanLine } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
+import { statusCell } from "../../views/status.ts";
 
 const list: Command = command({
   args: {

@@ -1,14 +1,14 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { confirm } from "../../confirm.ts";
-import { openConnection } from "../../connection.ts";
-import { deployedText } from "../../deployment-text.ts";
-import { CliError } from "../../errors.ts";
-import { print, printJson } from "../../output.ts";
-import { activeDeployment } from "../../plan/active.ts";
-import { sayPlan } from "../../plan/text.ts";
-import { say } from "../../say.ts";
-import { cleanLine } from "../../text.ts";
+import { activeDeployment } from "../../api/active-deployment.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { CliError } from "../../app/errors.ts";
+import { json, verbose } from "../../app/options.ts";
+import { confirm } from "../../terminal/confirm.ts";
+import { cleanLine } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { sayPlan } from "../../views/changes.ts";
+import { deployedText } from "../../views/deployment.ts";
 
 const promote: Command = command({
   about: "Deploys the very package of a deployment to another environment. Nothing is packaged or uploaded.",

@@ -1,8 +1,8 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { printJson } from "../../output.ts";
-import { say } from "../../say.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const cancel: Command = command({
   about:

@@ -1,13 +1,13 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { Silent } from "../../errors.ts";
-import { outputOf } from "../../execution-text.ts";
-import { type Difference, differences } from "../../json-diff.ts";
-import { print } from "../../output.ts";
-import { say } from "../../say.ts";
-import { out } from "../../style.ts";
-import { cleanLine, lineJson, prettyJson } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { Silent } from "../../app/errors.ts";
+import { json, verbose } from "../../app/options.ts";
+import { type Difference, differences } from "../../diff/json.ts";
+import { out } from "../../terminal/colors.ts";
+import { cleanLine, lineJson, prettyJson } from "../../terminal/format.ts";
+import { print } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { outputOf } from "../../views/execution.ts";
 
 const diff: Command = command({
   about:

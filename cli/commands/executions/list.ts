@@ -1,3 +1,6 @@
+import { openConnection } from "../../api/connection.ts";
+import { ago, elapsedMs } from "../../api/timestamps.ts";
+import { type Command, command } from "../../app/command.ts";
 import {
   environment,
   integer,
@@ -8,15 +11,12 @@ import {
   target,
   targetOf,
   verbose,
-} from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { statusCell } from "../../status-words.ts";
-import { table } from "../../table.ts";
-import { duration } from "../../text.ts";
-import { ago, elapsedMs } from "../../times.ts";
+} from "../../app/options.ts";
+import { duration } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
+import { statusCell } from "../../views/status.ts";
 
 const list: Command = command({
   args: {

@@ -1,10 +1,10 @@
 import type { Execution } from "../../../proto/svc/v1/execution_pb.ts";
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { finishExecution } from "../../follow-execution.ts";
-import { data, readInput } from "../../input.ts";
-import { print, printJson } from "../../output.ts";
+import { openConnection } from "../../api/connection.ts";
+import { finishExecution } from "../../api/follow-execution.ts";
+import { type Command, command } from "../../app/command.ts";
+import { data, readInput } from "../../app/input.ts";
+import { json, verbose } from "../../app/options.ts";
+import { print, printJson } from "../../terminal/output.ts";
 
 const replay: Command = command({
   about: "Runs the same input again as a new execution, and follows it as `svc run` does.",

@@ -1,8 +1,8 @@
-import { expiry, json, newKey, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { printNewKey } from "../../new-key.ts";
-import { printJson } from "../../output.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { expiry, json, newKey, verbose } from "../../app/options.ts";
+import { printJson } from "../../terminal/output.ts";
+import { printNewKey } from "../../views/new-key.ts";
 
 const create: Command = command({
   about:

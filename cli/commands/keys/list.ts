@@ -1,12 +1,12 @@
 import type { ApiKey } from "../../../proto/svc/v1/organization_pb.ts";
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print, printJson } from "../../output.ts";
-import { out } from "../../style.ts";
-import { type Cell, table } from "../../table.ts";
-import { cleanLine, distance } from "../../text.ts";
-import { ago, dateOf } from "../../times.ts";
+import { openConnection } from "../../api/connection.ts";
+import { ago, dateOf } from "../../api/timestamps.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { out } from "../../terminal/colors.ts";
+import { cleanLine, distance } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { type Cell, table } from "../../terminal/table.ts";
 
 const list: Command = command({
   args: { ...json, ...verbose },

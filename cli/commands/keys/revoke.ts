@@ -1,9 +1,9 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { cleanLine } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { cleanLine } from "../../terminal/format.ts";
+import { printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const revoke: Command = command({
   about: "It is refused from then on, for good. What was deployed with it stays.",

@@ -1,11 +1,11 @@
-import { environment, json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { lastCell, nextCells } from "../../schedule-text.ts";
-import { table } from "../../table.ts";
-import { cleanLine } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { environment, json, verbose } from "../../app/options.ts";
+import { cleanLine } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
+import { lastCell, nextCells } from "../../views/schedule.ts";
 
 const list: Command = command({
   args: {

@@ -1,8 +1,8 @@
-import { json, oneSchedule, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { say } from "../../say.ts";
-import { callSchedule } from "../../schedule-call.ts";
-import { changedText } from "../../schedule-text.ts";
+import { callSchedule } from "../../api/schedule-call.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, oneSchedule, verbose } from "../../app/options.ts";
+import { say } from "../../terminal/report.ts";
+import { changedText } from "../../views/schedule.ts";
 
 const pause: Command = command({
   about: "It stays paused across deployments, until it is resumed.",

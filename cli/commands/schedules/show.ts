@@ -1,8 +1,8 @@
-import { json, oneSchedule, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { print } from "../../output.ts";
-import { callSchedule } from "../../schedule-call.ts";
-import { scheduleText } from "../../schedule-text.ts";
+import { callSchedule } from "../../api/schedule-call.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, oneSchedule, verbose } from "../../app/options.ts";
+import { print } from "../../terminal/output.ts";
+import { scheduleText } from "../../views/schedule.ts";
 
 const show: Command = command({
   about: "The next ten runs, and the last ten ticks with what came of each.",

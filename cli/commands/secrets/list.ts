@@ -1,10 +1,10 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { table } from "../../table.ts";
-import { ago } from "../../times.ts";
+import { openConnection } from "../../api/connection.ts";
+import { ago } from "../../api/timestamps.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
 
 const list: Command = command({
   about: "Names and times; no command and no request ever shows a value.",

@@ -1,9 +1,9 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { print } from "../../output.ts";
-import { say } from "../../say.ts";
-import { prettyJson } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { prettyJson } from "../../terminal/format.ts";
+import { print } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const remove: Command = command({
   about: "Webhooks that are signed with it refuse what is sent to them from then on.",

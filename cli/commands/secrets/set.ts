@@ -1,9 +1,9 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { UsageError } from "../../errors.ts";
-import { printJson } from "../../output.ts";
-import { say } from "../../say.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { UsageError } from "../../app/errors.ts";
+import { json, verbose } from "../../app/options.ts";
+import { printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
 
 const set: Command = command({
   about:
@@ -33,7 +33,8 @@ const set: Command = command({
 });
 
 async function readValue(name: string): Promise<string> {
-  if (process.stdin.isTTY) return (await import("../../hidden-prompt.ts")).promptHidden(`Value of ${name}`);
+  if (process.stdin.isTTY)
+    return (await import("../../terminal/password-prompt.ts")).promptHidden(`Value of ${name}`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
   try {

@@ -1,3 +1,5 @@
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
 import {
   environment,
   integer,
@@ -8,13 +10,11 @@ import {
   target,
   targetOf,
   verbose,
-} from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { deliveryRows, outcomes } from "../../delivery-text.ts";
-import { print, printJson } from "../../output.ts";
-import { say } from "../../say.ts";
-import { table } from "../../table.ts";
+} from "../../app/options.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
+import { deliveryRows, outcomes } from "../../views/delivery.ts";
 
 const deliveries: Command = command({
   about:

@@ -1,8 +1,8 @@
-import { json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { deliveryText } from "../../delivery-text.ts";
-import { print, printJson } from "../../output.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { json, verbose } from "../../app/options.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { deliveryText } from "../../views/delivery.ts";
 
 const delivery: Command = command({
   args: {

@@ -1,12 +1,12 @@
 import type { WebhookTarget } from "../../../proto/svc/v1/webhook_pb.ts";
-import { environment, json, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { openConnection } from "../../connection.ts";
-import { mappingLines } from "../../deployment-text.ts";
-import { CliError } from "../../errors.ts";
-import { print, printJson } from "../../output.ts";
-import { out } from "../../style.ts";
-import { cleanLine } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { CliError } from "../../app/errors.ts";
+import { environment, json, verbose } from "../../app/options.ts";
+import { out } from "../../terminal/colors.ts";
+import { cleanLine } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { mappingLines } from "../../views/deployment.ts";
 
 const list: Command = command({
   args: {

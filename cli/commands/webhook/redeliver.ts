@@ -1,14 +1,14 @@
 import type { Delivery } from "../../../proto/svc/v1/webhook_pb.ts";
-import { environment, json, since, sinceOption, target, targetOf, verbose } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { confirm } from "../../confirm.ts";
-import { openConnection } from "../../connection.ts";
-import { deliveryRows, outcomes } from "../../delivery-text.ts";
-import { CliError, Silent, UsageError } from "../../errors.ts";
-import { print } from "../../output.ts";
-import { say } from "../../say.ts";
-import { table } from "../../table.ts";
-import { count, prettyJson } from "../../text.ts";
+import { openConnection } from "../../api/connection.ts";
+import { type Command, command } from "../../app/command.ts";
+import { CliError, Silent, UsageError } from "../../app/errors.ts";
+import { environment, json, since, sinceOption, target, targetOf, verbose } from "../../app/options.ts";
+import { confirm } from "../../terminal/confirm.ts";
+import { count, prettyJson } from "../../terminal/format.ts";
+import { print } from "../../terminal/output.ts";
+import { say } from "../../terminal/report.ts";
+import { table } from "../../terminal/table.ts";
+import { deliveryRows, outcomes } from "../../views/delivery.ts";
 
 const redeliver: Command = command({
   about:
@@ -76,7 +76,7 @@ const redeliver: Command = command({
     }
 
     const results: { delivery_id: string; execution_id?: string; error?: string }[] = [];
-    const { explain } = await import("../../failures.ts");
+    const { explain } = await import("../../api/error-messages.ts");
     for (const { deliveryId } of selected) {
       try {
         const { executionId } = await webhooks.redeliverWebhook({ deliveryId, current: values.current });

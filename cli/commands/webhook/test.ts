@@ -1,15 +1,15 @@
 import type { TargetDefinition, WebhookDefinition } from "../../../project/definition.ts";
 import { compileMapping } from "../../../project/mapping.ts";
 import { didYouMean } from "../../../project/suggest.ts";
-import { json, target, targetOf } from "../../arguments.ts";
-import { type Command, command } from "../../command.ts";
-import { CliError } from "../../errors.ts";
-import { mappingTrace } from "../../execution-text.ts";
-import { data, readInput } from "../../input.ts";
-import { print } from "../../output.ts";
-import { out } from "../../style.ts";
-import { indent } from "../../table.ts";
-import { prettyJson } from "../../text.ts";
+import { type Command, command } from "../../app/command.ts";
+import { CliError } from "../../app/errors.ts";
+import { data, readInput } from "../../app/input.ts";
+import { json, target, targetOf } from "../../app/options.ts";
+import { out } from "../../terminal/colors.ts";
+import { prettyJson } from "../../terminal/format.ts";
+import { print } from "../../terminal/output.ts";
+import { indent } from "../../terminal/table.ts";
+import { mappingTrace } from "../../views/execution.ts";
 
 const test: Command = command({
   about: "Shows what the project file in this folder makes of a payload. Needs no service and runs nothing.",
@@ -32,7 +32,7 @@ const test: Command = command({
   ],
   async run(values) {
     const { kind, name } = targetOf(values);
-    const { readDefinition } = await import("../../project.ts");
+    const { readDefinition } = await import("../../project/load.ts");
     const definition = await readDefinition(process.cwd());
     const targets = [...definition.agents, ...definition.workflows].filter(
       (one) => name === "" || (one.name === name && one.kind === kind),

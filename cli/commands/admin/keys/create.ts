@@ -1,9 +1,9 @@
-import { dataFolder, withStore } from "../../../admin-store.ts";
-import { expiry, json, newKey } from "../../../arguments.ts";
-import { type Command, command } from "../../../command.ts";
-import { newKeyJson, printNewKey } from "../../../new-key.ts";
-import { print } from "../../../output.ts";
-import { prettyJson } from "../../../text.ts";
+import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { type Command, command } from "../../../app/command.ts";
+import { expiry, json, newKey } from "../../../app/options.ts";
+import { prettyJson } from "../../../terminal/format.ts";
+import { print } from "../../../terminal/output.ts";
+import { newKeyJson, printNewKey } from "../../../views/new-key.ts";
 
 const create: Command = command({
   about:

@@ -1,10 +1,10 @@
-import { dataFolder, withStore } from "../../../admin-store.ts";
-import { json } from "../../../arguments.ts";
-import { type Command, command } from "../../../command.ts";
-import { newKeyJson, printNewKey } from "../../../new-key.ts";
-import { print } from "../../../output.ts";
-import { say } from "../../../say.ts";
-import { cleanLine, prettyJson } from "../../../text.ts";
+import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { type Command, command } from "../../../app/command.ts";
+import { json } from "../../../app/options.ts";
+import { cleanLine, prettyJson } from "../../../terminal/format.ts";
+import { print } from "../../../terminal/output.ts";
+import { say } from "../../../terminal/report.ts";
+import { newKeyJson, printNewKey } from "../../../views/new-key.ts";
 
 const create: Command = command({
   about: "Prints the organization's first API key on standard output, once: it is stored nowhere.",

@@ -1,9 +1,9 @@
-import { dataFolder, withStore } from "../../../admin-store.ts";
-import { json } from "../../../arguments.ts";
-import { type Command, command } from "../../../command.ts";
-import { print } from "../../../output.ts";
-import { table } from "../../../table.ts";
-import { cleanLine, distance, prettyJson } from "../../../text.ts";
+import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { type Command, command } from "../../../app/command.ts";
+import { json } from "../../../app/options.ts";
+import { cleanLine, distance, prettyJson } from "../../../terminal/format.ts";
+import { print } from "../../../terminal/output.ts";
+import { table } from "../../../terminal/table.ts";
 
 const list: Command = command({
   args: { ...dataFolder, ...json },
