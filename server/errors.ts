@@ -4,6 +4,17 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 
+/** The server cannot start. `advice` says in one line what to do. */
+export class StartError extends Error {
+  override readonly name: string = "StartError";
+  readonly advice: string;
+
+  constructor(message: string, advice: string, cause: unknown) {
+    super(message, { cause });
+    this.advice = advice;
+  }
+}
+
 /** Header by which a service tells the REST transcoder a status other than its code's; removed before the answer. */
 export const statusHeader = "svc-http-status";
 

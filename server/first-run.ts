@@ -1,26 +1,35 @@
-/** The first organization and key of an empty store. */
+/** Creates the first organization and API key in an empty store. */
 import { orderedId, randomId } from "./ids.ts";
 import { createKey, parseKey } from "./keys.ts";
 import type { Engine } from "./store/engine.ts";
 import { countOrganizations, insertKey, insertOrganization } from "./store/organizations.ts";
 
-/** A name for this process in leases; new at every start. */
+/** Names this process in leases. Each start of a server has another one. */
 export const newOwner = (): string => orderedId("srv");
 
 /**
- * Makes the first organization if there is none; returns the key's text if one was made up.
- * @param apiKey - the operator's own key, registered instead of one made up
- * @throws Error when it has not the form of a key
+ * Creates the first organization and its key when the store has no organization.
+ *
+ * A generated key exists only in the output of `show`, which therefore runs before the transaction: a server that is
+ * killed between the two leaves an empty store, and the next start shows another key.
+ *
+ * @param apiKey - the key to register; null generates one
+ * @throws Error when `apiKey` does not have the form of a key
  */
-export async function prepareFirstRun(engine: Engine, apiKey: string | null): Promise<string | null> {
-  if ((await engine.read(countOrganizations)) > 0) return null;
-  const made = apiKey === null ? createKey() : null;
-  const key = made ?? parseKey(apiKey ?? "");
+export async function prepareFirstRun(
+  engine: Engine,
+  apiKey: string | null,
+  show: (key: string) => void,
+): Promise<void> {
+  if ((await engine.read(countOrganizations)) > 0) return;
+  const generated = apiKey === null ? createKey() : null;
+  const key = generated ?? parseKey(apiKey ?? "");
   if (key === null) {
     throw new Error(
       "Cannot register SVC_API_KEY: a key has the form svc_<id>_<secret>, the id of 1 to 64 letters, digits or '-', the secret of at least 16.",
     );
   }
+  if (generated !== null) show(generated.text);
   const now = Date.now();
   const orgId = randomId("org");
   await engine.write(function* () {
@@ -36,5 +45,4 @@ export async function prepareFirstRun(engine: Engine, apiKey: string | null): Pr
       expires_at: null,
     });
   });
-  return made?.text ?? null;
 }

@@ -7,6 +7,7 @@ import * as http from "node:http";
 import * as http2 from "node:http2";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Config } from "./config.ts";
+import { StartError } from "./errors.ts";
 import type { Handler } from "./routes/dispatch.ts";
 import { http1Handover } from "./runtime.ts";
 import { carry } from "./sender.ts";
@@ -203,12 +204,34 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
 
 function listening(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    const fail = (error: NodeJS.ErrnoException) => reject(listenError(error, port, host));
+    server.once("error", fail);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", fail);
       resolve((server.address() as AddressInfo).port);
     });
   });
+}
+
+const foreignAddress = [
+  "this machine does not have the address",
+  "Pass an address of this machine with --host, for example 127.0.0.1, or 0.0.0.0 for all of them.",
+] as const;
+
+const listenProblems: Record<string, readonly [problem: string, advice: string]> = {
+  EADDRINUSE: [
+    "another process uses the port",
+    "Stop that process, or choose another port with --port; 0 picks a free one.",
+  ],
+  EACCES: ["this user may not use the port", "Choose a port of at least 1024 with --port."],
+  EADDRNOTAVAIL: foreignAddress,
+  // Deno's code for the same.
+  EINVAL: foreignAddress,
+};
+
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): StartError {
+  const [problem, advice] = listenProblems[error.code ?? ""] ?? [error.message, "Check --host and --port."];
+  return new StartError(`Cannot listen on ${host}:${port}: ${problem}.`, advice, error);
 }
 
 function drain(

@@ -1,4 +1,4 @@
-/** `svc serve`: starts the server, says where it is, and stops it on a signal. */
+/** `svc serve`: starts the server, prints its address, and stops it on a signal. */
 import { loadConfig, type ServeOptions } from "./config.ts";
 import { runtimeName } from "./runtime.ts";
 import { startServer } from "./server.ts";
@@ -7,26 +7,32 @@ import { version } from "./version.ts";
 export type { ServeOptions } from "./config.ts";
 
 /**
- * Runs until SIGTERM or SIGINT; a second signal ends it at once.
+ * Runs until SIGTERM or SIGINT; a repeated signal ends the process immediately.
  * @returns the exit code
- * @throws Error that says in one line why the server cannot start
+ * @throws Error with one sentence; `StartError` when there is specific advice
  */
 export async function serve(options: ServeOptions): Promise<number> {
   const config = loadConfig(options, process.env);
   const server = await startServer(config);
   console.log(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
   warnPlainHttp(server.publicUrl);
-  if (server.firstKey !== null) {
-    console.log("\nThe first organization was created. Its API key is shown only this once:\n");
-    console.log(`  export SVC_API_KEY=${server.firstKey}\n`);
+  try {
+    await server.open(printFirstKey);
+  } catch (error) {
+    await server.close();
+    throw error;
   }
-  server.open();
   console.log(`Listening on ${server.url}`);
   const signal = await firstSignal();
-  console.log(`${signal}: finishing what runs …`);
+  console.log(`${signal}: waiting for running executions …`);
   await server.close();
   console.log("Stopped.");
   return 0;
+}
+
+function printFirstKey(key: string): void {
+  console.log("\nFirst organization created. Its API key is shown only once:\n");
+  console.log(`  export SVC_API_KEY=${key}\n`);
 }
 
 function firstSignal(): Promise<string> {
@@ -42,13 +48,13 @@ function firstSignal(): Promise<string> {
   });
 }
 
-/** Webhook URLs are secrets; on the way to another machine they need TLS. */
+/** Webhook URLs are secrets, which plain HTTP would expose on the network. */
 function warnPlainHttp(publicUrl: string): void {
   const { protocol, hostname } = new URL(publicUrl);
   const loopback = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   if (protocol === "http:" && !loopback) {
     console.error(
-      `Warning: ${publicUrl} is plain http. Webhook URLs are secrets: serve them over https (--tls-cert and --tls-key, or a proxy and --public-url).`,
+      `Warning: ${publicUrl} uses plain http. Webhook URLs are secrets: serve them over https (--tls-cert and --tls-key, or a proxy and --public-url).`,
     );
   }
 }

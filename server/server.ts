@@ -1,4 +1,4 @@
-/** The composition root: the only place that names the concrete parts and puts them together. */
+/** The composition root: the only file that names the concrete drivers and connects the parts. */
 import { join } from "node:path";
 import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth.ts";
@@ -10,9 +10,9 @@ import { Notices } from "./executions/notices.ts";
 import { createPools, Spawner } from "./executions/pool/index.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
-import { createListener } from "./listener.ts";
+import { createListener, type Listener } from "./listener.ts";
 import { childLogs } from "./logs.ts";
-import { createDispatcher } from "./routes/dispatch.ts";
+import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
 import { canRestrictChildren, runtimeName, startsFromHelper } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { loadMasterKey } from "./secrets/master-key.ts";
@@ -32,38 +32,60 @@ import { RouteTable } from "./webhooks/route-table.ts";
 import { Trigger } from "./webhooks/trigger.ts";
 import { Waiters } from "./webhooks/waiters.ts";
 
-/** How long running executions may go on after SIGTERM before they are handed back. */
+/** Running executions may finish for this long after SIGTERM; then they are requeued. */
 const shutdownGraceMs = 20_000;
 
 export interface RunningServer {
-  /** Where it listens, for example `http://127.0.0.1:7070`. */
+  /** The address that it listens on, for example `http://127.0.0.1:7070`. */
   url: string;
-  /** The URL that others use. */
+  /** The URL that clients use. */
   publicUrl: string;
-  /** The first key, when one was just made. */
-  firstKey: string | null;
-  /** Lets `/readyz` answer 200: called once the first key was shown. */
-  open(): void;
-  /** Stops accepting, finishes or hands back what runs; resolves within 30 s. */
+  /**
+   * Creates the first organization in an empty store, then serves requests. Until then requests are answered with 503.
+   * @param showFirstKey - called with the first API key before the key is stored, unless the operator provided one
+   */
+  open(showFirstKey: (key: string) => void): Promise<void>;
+  /** Stops accepting requests and finishes or requeues running executions; resolves within 30 s. */
   close(): Promise<void>;
 }
 
-/** @throws Error that says in one line why the server cannot start. */
+/**
+ * Listens before it opens the data folder, so that a start that fails because of the port leaves nothing behind.
+ * @throws Error with one sentence; `StartError` when there is specific advice
+ */
 export async function startServer(config: Config): Promise<RunningServer> {
-  const lock = lockDataDir(config.dataDir);
-  const engine = openSqlite(config.dataDir);
+  let handler: Handler = answerStarting;
+  const listener = createListener((request, response) => handler(request, response), config.tls);
+  const port = await listener.listen(config.port, config.host);
+  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
+  const url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;
+  let lock: { release(): void } | null = null;
+  let engine: Engine | null = null;
   try {
-    return await compose(config, engine, lock);
+    lock = lockDataDir(config.dataDir);
+    engine = openSqlite(config.dataDir);
+    const parts = { config, engine, lock, listener, url, serve: (next: Handler) => (handler = next) };
+    return await compose(parts);
   } catch (error) {
-    await engine.close();
-    lock.release();
+    await engine?.close();
+    lock?.release();
+    listener.close();
     throw error;
   }
 }
 
-async function compose(config: Config, engine: Engine, lock: { release(): void }): Promise<RunningServer> {
+interface Parts {
+  config: Config;
+  engine: Engine;
+  lock: { release(): void };
+  listener: Listener;
+  url: string;
+  /** Sets the handler of all later requests. */
+  serve(handler: Handler): void;
+}
+
+async function compose({ config, engine, lock, listener, url, serve }: Parts): Promise<RunningServer> {
   const { limits } = config;
-  const firstKey = await prepareFirstRun(engine, config.apiKey);
   await checkSandbox(config, engine);
   await engine.write(() => failAbandoned(Date.now()));
 
@@ -115,7 +137,6 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   const routes = new RouteTable(engine);
   const trigger = new Trigger({ routes, executor, notices });
   const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
-  let url = "";
   const app: App = {
     config,
     baseUrl: () => config.publicUrl ?? url,
@@ -138,10 +159,6 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   };
   let ready = false;
   const authenticate = new Authenticator(engine).interceptor();
-  const listener = createListener(createDispatcher({ app, authenticate, isReady: () => ready }), config.tls);
-  const port = await listener.listen(config.port, config.host);
-  const host = config.host.includes(":") ? `[${config.host}]` : config.host;
-  url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;
   await executor.start(pools, true);
   scheduler.start();
   const housekeeper = new Housekeeper({ engine, storage, packages, retentionDays: limits.retentionDays });
@@ -150,8 +167,9 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   return {
     url,
     publicUrl: app.baseUrl(),
-    firstKey,
-    open() {
+    async open(showFirstKey) {
+      await prepareFirstRun(engine, config.apiKey, showFirstKey);
+      serve(createDispatcher({ app, authenticate, isReady: () => ready }));
       ready = true;
     },
     async close() {
@@ -171,7 +189,7 @@ async function compose(config: Config, engine: Engine, lock: { release(): void }
   };
 }
 
-/** One organization's code must not read another's. */
+/** With several organizations, the runtime must keep one organization's code from reading another's. */
 async function checkSandbox(config: Config, engine: Engine): Promise<void> {
   if (canRestrictChildren || config.allowUnsandboxed) return;
   const count = await engine.read(countOrganizations);

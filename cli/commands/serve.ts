@@ -43,7 +43,10 @@ const serve: Command = command({
         process.stdout.write("", () => process.exit(0));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        throw new CliError(cleanLine(message), "`svc serve --help` lists what can be set.", { cause: error });
+        const advice = error instanceof Error && "advice" in error ? String(error.advice) : undefined;
+        throw new CliError(cleanLine(message), advice ?? "`svc serve --help` lists the options.", {
+          cause: error,
+        });
       }
     });
   },

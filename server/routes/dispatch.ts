@@ -19,6 +19,12 @@ export type Handler = (request: Request, response: Response) => void;
 const environmentPath = /^\/env\/([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?=\/)/;
 const rpcPath = /^\/svc\.v1\.\w+\/\w+$/;
 
+/** Answers while the server starts: it listens, but has not opened its store yet. */
+export const answerStarting: Handler = (request, response) => {
+  if (request.url === "/livez") return sendJson(response, 200, { status: "ok" });
+  sendError(response, fail(Code.Unavailable, "The server is starting.", { headers: { "retry-after": "1" } }));
+};
+
 export interface DispatchOptions {
   app: App;
   authenticate: Interceptor;

@@ -13,7 +13,9 @@ import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
 export interface ServerOptions {
   /** On top of a bare environment. */
   env?: Readonly<Record<string, string>>;
-  /** After `serve --port 0 --data DIR`. */
+  /** Default: 0, a free port. May change between starts. */
+  port?: () => number;
+  /** After `serve --port PORT --data DIR`. */
   args?: readonly string[];
   /** Default: a new folder, which `discard` removes. */
   dataDir?: string;
@@ -79,7 +81,7 @@ export class TestServer {
         join(root, "cli/main.ts"),
         "serve",
         "--port",
-        "0",
+        String(this.#options.port?.() ?? 0),
         "--data",
         this.dataDir,
         ...(this.#options.args ?? []),
