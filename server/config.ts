@@ -21,14 +21,14 @@ export interface Limits {
   logLineBytes: number;
   /** Log lines of one execution. */
   logLines: number;
-  /** Bytes of memory of a child process. */
-  childMemoryBytes: number;
-  /** Executions that run at once, over all deployments. */
+  /** Bytes of memory that the code in one runner may use. */
+  runnerMemoryBytes: number;
+  /** Concurrent executions of this server, over all organizations. */
   concurrency: number;
-  /** Executions that run at once in one child process. */
-  executionsPerChild: number;
-  /** Child processes of one deployment. */
-  childrenPerDeployment: number;
+  /** Concurrent executions in one runner. */
+  executionsPerRunner: number;
+  /** Concurrent runners of one deployment. */
+  runnersPerDeployment: number;
   /** Days that a finished execution and its log are kept. */
   retentionDays: number;
   /** Webhooks per second, and burst, of each webhook. */
@@ -68,8 +68,16 @@ export interface ServeOptions {
 
 type Environment = Record<string, string | undefined>;
 
-/** Each limit's variable, default and lowest value. The README's table lists the same. */
-export const limitVariables: Record<keyof Limits, { variable: string; default: number; min: number }> = {
+export interface LimitVariable {
+  variable: string;
+  default: number;
+  min: number;
+  /** The former name of the variable, which the server still reads. Remove in version 0.3. */
+  alias?: string;
+}
+
+/** The environment variable, default and minimum of each limit. The README's table lists the same. */
+export const limitVariables: Record<keyof Limits, LimitVariable> = {
   webhookBytes: { variable: "SVC_MAX_WEBHOOK_BYTES", default: 1024 ** 2, min: 1 },
   jsonDepth: { variable: "SVC_MAX_JSON_DEPTH", default: 64, min: 1 },
   packageBytes: { variable: "SVC_MAX_PACKAGE_BYTES", default: 50 * 1024 ** 2, min: 1024 },
@@ -78,10 +86,25 @@ export const limitVariables: Record<keyof Limits, { variable: string; default: n
   outputBytes: { variable: "SVC_MAX_OUTPUT_BYTES", default: 4 * 1024 ** 2, min: 1 },
   logLineBytes: { variable: "SVC_MAX_LOG_LINE_BYTES", default: 16 * 1024, min: 64 },
   logLines: { variable: "SVC_MAX_LOG_LINES", default: 10_000, min: 1 },
-  childMemoryBytes: { variable: "SVC_CHILD_MEMORY_BYTES", default: 256 * 1024 ** 2, min: 64 * 1024 ** 2 },
+  runnerMemoryBytes: {
+    variable: "SVC_RUNNER_MEMORY_BYTES",
+    default: 256 * 1024 ** 2,
+    min: 64 * 1024 ** 2,
+    alias: "SVC_CHILD_MEMORY_BYTES",
+  },
   concurrency: { variable: "SVC_CONCURRENCY", default: 256, min: 1 },
-  executionsPerChild: { variable: "SVC_EXECUTIONS_PER_CHILD", default: 32, min: 1 },
-  childrenPerDeployment: { variable: "SVC_CHILDREN_PER_DEPLOYMENT", default: 4, min: 1 },
+  executionsPerRunner: {
+    variable: "SVC_EXECUTIONS_PER_RUNNER",
+    default: 32,
+    min: 1,
+    alias: "SVC_EXECUTIONS_PER_CHILD",
+  },
+  runnersPerDeployment: {
+    variable: "SVC_RUNNERS_PER_DEPLOYMENT",
+    default: 4,
+    min: 1,
+    alias: "SVC_CHILDREN_PER_DEPLOYMENT",
+  },
   retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
   webhookRate: { variable: "SVC_WEBHOOK_RATE", default: 50, min: 1 },
   webhookBurst: { variable: "SVC_WEBHOOK_BURST", default: 100, min: 1 },
@@ -110,10 +133,12 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
 }
 
 function limits(env: Environment): Limits {
-  const entries = Object.entries(limitVariables).map(([name, { variable, default: standard, min }]) => [
-    name,
-    wholeNumber(variable, env[variable] || standard, min),
-  ]);
+  const entries = Object.entries(limitVariables).map(
+    ([name, { variable, default: standard, min, alias }]) => {
+      const used = !env[variable] && alias !== undefined && env[alias] ? alias : variable;
+      return [name, wholeNumber(used, env[used] || standard, min)];
+    },
+  );
   return Object.fromEntries(entries);
 }
 

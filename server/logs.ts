@@ -5,7 +5,7 @@ import type { PoolEvents } from "./executions/pool/contract.ts";
 import type { DeploymentCache } from "./services/deployment-cache.ts";
 import type { NewLog } from "./store/logs.ts";
 
-export function childLogs(
+export function runnerLogs(
   executor: Executor,
   deployments: DeploymentCache,
   logs: LogWriter,

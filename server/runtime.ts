@@ -44,7 +44,7 @@ export const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
   deno: { files: true, spawning: true, signals: true, heap: true },
 };
 
-export interface ChildPermissions {
+export interface RunnerPermissions {
   /** Absolute real paths of files and folders that it may read. */
   read: readonly string[];
   /** The folder that it may write, and read. */
@@ -55,7 +55,7 @@ export interface ChildPermissions {
   cache: string;
 }
 
-export interface ChildCommand {
+export interface RunnerCommand {
   command: string;
   args: string[];
   /** The whole environment of the child. */
@@ -70,8 +70,8 @@ export interface ChildCommand {
 export const startsFromHelper: boolean = runtime.name === "node";
 
 /** The command that runs `entry` in this runtime with as little as the runtime can be told to allow. */
-export function childCommand(entry: string, allowed: ChildPermissions): ChildCommand {
-  const { args, env } = childSettings[runtime.name](allowed);
+export function runnerCommand(entry: string, allowed: RunnerPermissions): RunnerCommand {
+  const { args, env } = runnerSettings[runtime.name](allowed);
   return {
     command: process.execPath,
     args: [...args, entry],
@@ -86,9 +86,9 @@ export function childCommand(entry: string, allowed: ChildPermissions): ChildCom
   };
 }
 
-type ChildSettings = (allowed: ChildPermissions) => { args: string[]; env: Record<string, string> };
+type RunnerSettings = (allowed: RunnerPermissions) => { args: string[]; env: Record<string, string> };
 
-const childSettings: Record<RuntimeName, ChildSettings> = {
+const runnerSettings: Record<RuntimeName, RunnerSettings> = {
   node: ({ read, scratch, heapBytes }) => ({
     args: [
       "--permission",
@@ -198,4 +198,4 @@ export const http1Handover: "self" | "emit" | "loopback" = (
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;
 
 /** Whether a child process can be kept from the rest of the machine. Bun has no permission model. */
-export const canRestrictChildren: boolean = enforcement[runtime.name].files;
+export const canRestrictRunners: boolean = enforcement[runtime.name].files;

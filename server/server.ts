@@ -3,17 +3,17 @@ import { join } from "node:path";
 import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth.ts";
 import type { Config } from "./config.ts";
-import { runChild } from "./executions/children.ts";
+import { runChildExecution } from "./executions/child-executions.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
-import { Notices } from "./executions/notices.ts";
+import { Notifier } from "./executions/notifier.ts";
 import { createPools, Spawner } from "./executions/pool/index.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { createListener, type Listener } from "./listener.ts";
-import { childLogs } from "./logs.ts";
+import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
-import { canRestrictChildren, runtimeName, startsFromHelper } from "./runtime.ts";
+import { canRestrictRunners, runtimeName, startsFromHelper } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { loadMasterKey } from "./secrets/master-key.ts";
 import { Vault } from "./secrets/vault.ts";
@@ -90,8 +90,8 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   await engine.write(() => failAbandoned(Date.now()));
 
   const closing = new AbortController();
-  const notices = new Notices();
-  const logs = new LogWriter(engine, notices);
+  const notifier = new Notifier();
+  const logs = new LogWriter(engine, notifier);
   const storage = openFileStorage(config.dataDir);
   const packages = new Packages(config.dataDir, storage, limits);
   const deployments = new DeploymentCache(engine);
@@ -103,29 +103,30 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     engine,
     owner: newOwner(),
     limits,
-    notices,
+    notifier,
     logs,
     definitionOf,
     secretsOf: (orgId) => vault.values(orgId),
   });
-  const children = { engine, executor, notices, definitionOf };
+  const children = { engine, executor, notifier, definitionOf };
   const spawner = startsFromHelper ? new Spawner() : null;
   const pools = createPools({
     limits: {
-      memoryBytes: limits.childMemoryBytes,
+      memoryBytes: limits.runnerMemoryBytes,
       outputBytes: limits.outputBytes,
       jsonDepth: limits.jsonDepth,
       logLineBytes: limits.logLineBytes,
       logLines: limits.logLines,
-      executionsPerChild: limits.executionsPerChild,
-      childrenPerDeployment: limits.childrenPerDeployment,
+      executionsPerRunner: limits.executionsPerRunner,
+      runnersPerDeployment: limits.runnersPerDeployment,
       idleMs: 300_000,
       killGraceMs: 5_000,
       blockedMs: 5_000,
     },
     events: {
-      log: childLogs(executor, deployments, logs),
-      run: (executionId, request, signal) => runChild(children, executionId, request, signal),
+      log: runnerLogs(executor, deployments, logs),
+      runChildExecution: (executionId, request, signal) =>
+        runChildExecution(children, executionId, request, signal),
     },
     scratchRoot: join(config.dataDir, "tmp", "children"),
     ...(spawner !== null && { spawn: (request) => spawner.spawn(request) }),
@@ -135,8 +136,8 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     },
   });
   const routes = new RouteTable(engine);
-  const trigger = new Trigger({ routes, executor, notices });
-  const scheduler = new Scheduler({ engine, executor, notices, clock: systemClock });
+  const trigger = new Trigger({ routes, executor, notifier });
+  const scheduler = new Scheduler({ engine, executor, notifier, clock: systemClock });
   const app: App = {
     config,
     baseUrl: () => config.publicUrl ?? url,
@@ -148,13 +149,13 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     scheduler,
     routes,
     trigger,
-    notices,
+    notifier,
     logs,
     definitionOf,
     vault,
     limits: new WebhookLimits(limits),
     deliveries,
-    waiters: new Waiters(engine, notices, closing.signal),
+    waiters: new Waiters(engine, notifier, closing.signal),
     closing: closing.signal,
   };
   let ready = false;
@@ -191,7 +192,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
 
 /** With several organizations, the runtime must keep one organization's code from reading another's. */
 async function checkSandbox(config: Config, engine: Engine): Promise<void> {
-  if (canRestrictChildren || config.allowUnsandboxed) return;
+  if (canRestrictRunners || config.allowUnsandboxed) return;
   const count = await engine.read(countOrganizations);
   if (count > 1) {
     throw new Error(

@@ -8,13 +8,13 @@ import type { CollectedFile } from "../../project/package-file.ts";
 import { stageFiles } from "../../project/stage.ts";
 import { loadConfig } from "../../server/config.ts";
 import {
-  type ChildRunResult,
+  type ChildExecutionResult,
   createPools,
-  type JobError,
   type LogEntry,
   type ModuleCheck,
   type Outcome,
   type Pools,
+  type SerializedError,
 } from "../../server/executions/pool/index.ts";
 import { orderedId, randomId } from "../../server/ids.ts";
 
@@ -52,12 +52,12 @@ export class LocalProject {
     const location = { deploymentId: this.#deploymentId, directory: join(folder, "project") };
     this.#pools = createPools({
       limits: {
-        memoryBytes: limits.childMemoryBytes,
+        memoryBytes: limits.runnerMemoryBytes,
         outputBytes: limits.outputBytes,
         logLineBytes: limits.logLineBytes,
         logLines: limits.logLines,
-        executionsPerChild: limits.executionsPerChild,
-        childrenPerDeployment: limits.childrenPerDeployment,
+        executionsPerRunner: limits.executionsPerRunner,
+        runnersPerDeployment: limits.runnersPerDeployment,
         idleMs: 300_000,
         killGraceMs: 5_000,
         blockedMs: 5_000,
@@ -69,8 +69,8 @@ export class LocalProject {
             options.onLog(running?.target.name ?? null, entry);
           }
         },
-        run: (executionId, request, signal) =>
-          this.#runChild(executionId, request.name, request.input, signal),
+        runChildExecution: (executionId, request, signal) =>
+          this.#runChildExecution(executionId, request.name, request.input, signal),
       },
       scratchRoot: join(folder, "scratch"),
       locate: () => Promise.resolve(location),
@@ -126,7 +126,7 @@ export class LocalProject {
         name: target.name,
         module: target.module,
         input,
-        attempt: 1,
+        attemptNumber: 1,
         trigger,
         timeoutMs: target.timeoutSeconds * 1000,
         secrets: this.#options.secrets,
@@ -137,12 +137,12 @@ export class LocalProject {
     }
   }
 
-  async #runChild(
+  async #runChildExecution(
     parentId: string,
     name: string,
     input: JsonObject,
     signal: AbortSignal,
-  ): Promise<ChildRunResult> {
+  ): Promise<ChildExecutionResult> {
     const executionId = orderedId("exe");
     const { agents, workflows } = this.#options.definition;
     const target = [...agents, ...workflows].find((one) => one.name === name);
@@ -170,7 +170,7 @@ export class LocalProject {
 }
 
 /** What an outcome that is no success says; null for a success. */
-export function errorOf(outcome: Outcome): JobError | null {
+export function errorOf(outcome: Outcome): SerializedError | null {
   switch (outcome.type) {
     case "succeeded":
       return null;
@@ -183,13 +183,13 @@ export function errorOf(outcome: Outcome): JobError | null {
   }
 }
 
-function asChildResult(executionId: string, outcome: Outcome): ChildRunResult {
+function asChildResult(executionId: string, outcome: Outcome): ChildExecutionResult {
   const error = errorOf(outcome);
   if (error !== null) return { executionId, error };
   const output = outcome.type === "succeeded" ? outcome.output : "null";
   return { executionId, output: JSON.parse(output) as JsonValue };
 }
 
-function refusal(executionId: string, message: string): ChildRunResult {
+function refusal(executionId: string, message: string): ChildExecutionResult {
   return { executionId, error: { name: "ExecutionError", message, stack: "" } };
 }

@@ -19,11 +19,11 @@ import {
   listWaiting,
 } from "../store/leases.ts";
 import { insertLogs } from "../store/logs.ts";
-import { applyTransition, logLine, withinDepth } from "./apply.ts";
-import { type AttemptParts, runAttempt } from "./attempt.ts";
+import { applyTransition, logLine, withinDepth } from "./apply-transition.ts";
 import type { LogWriter } from "./log-writer.ts";
-import { executionTopic, logTopic, type Notices } from "./notices.ts";
+import { executionTopic, logTopic, type Notifier } from "./notifier.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
+import { type AttemptParts, runAttempt } from "./run-attempt.ts";
 import { Slots } from "./slots.ts";
 import { afterAttempt, afterLoss, type Transition } from "./states.ts";
 
@@ -37,7 +37,7 @@ export interface ExecutorOptions extends AttemptParts {
   /** Names this process in leases; new at every start. */
   owner: string;
   limits: Limits;
-  notices: Notices;
+  notifier: Notifier;
   logs: LogWriter;
 }
 
@@ -154,7 +154,7 @@ export class Executor {
 
   #settled(executionId: string): Promise<void> {
     return new Promise((resolve) => {
-      const stop = this.#options.notices.listen(`settled ${executionId}`, () => {
+      const stop = this.#options.notifier.subscribe(`settled ${executionId}`, () => {
         stop();
         resolve();
       });
@@ -194,14 +194,14 @@ export class Executor {
 
   async #run(row: ExecutionRow, pools: Pools): Promise<void> {
     this.#running.set(row.execution_id, row);
-    this.#options.notices.announce(executionTopic(row.execution_id));
+    this.#options.notifier.notify(executionTopic(row.execution_id));
     const { outcome, target } = await runAttempt(this.#options, row, pools);
     try {
       await this.#settle(row, target, outcome);
     } finally {
       this.#running.delete(row.execution_id);
-      this.#options.notices.announce(`settled ${row.execution_id}`);
-      this.#options.notices.announce(executionTopic(row.execution_id));
+      this.#options.notifier.notify(`settled ${row.execution_id}`);
+      this.#options.notifier.notify(executionTopic(row.execution_id));
       // Only what is known to wait is looked for: asking the store after each execution would cost as much as a claim.
       if (this.#ready.size > 0) this.#pump();
     }
@@ -232,7 +232,7 @@ export class Executor {
       const held = yield* applyTransition(row, transition, now);
       if (held && line !== null) yield* insertLogs([line]);
     });
-    if (line !== null) this.#options.notices.announce(logTopic(row.org_id));
+    if (line !== null) this.#options.notifier.notify(logTopic(row.org_id));
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
   }
 
@@ -277,7 +277,7 @@ export class Executor {
           retry: null,
         };
         await this.#apply(row, afterLoss(state, `${reason}.`, row.alone === 1, Date.now()));
-        this.#options.notices.announce(executionTopic(row.execution_id));
+        this.#options.notifier.notify(executionTopic(row.execution_id));
       }
       if (rows.length < reclaimBatch) return;
     }

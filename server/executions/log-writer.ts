@@ -1,17 +1,17 @@
 /** Collects log lines and writes them with the next group commit, one program for all that wait. */
 import type { Engine } from "../store/engine.ts";
 import { insertLogs, type NewLog } from "../store/logs.ts";
-import { logTopic, type Notices } from "./notices.ts";
+import { logTopic, type Notifier } from "./notifier.ts";
 
 export class LogWriter {
   readonly #engine: Engine;
-  readonly #notices: Notices;
+  readonly #notifier: Notifier;
   #waiting: NewLog[] = [];
   #writing: Promise<void> | null = null;
 
-  constructor(engine: Engine, notices: Notices) {
+  constructor(engine: Engine, notifier: Notifier) {
     this.#engine = engine;
-    this.#notices = notices;
+    this.#notifier = notifier;
   }
 
   add(rows: readonly NewLog[]): void {
@@ -33,8 +33,7 @@ export class LogWriter {
       .write(() => insertLogs(batch))
       .then(
         () => {
-          for (const orgId of new Set(batch.map((row) => row.org_id)))
-            this.#notices.announce(logTopic(orgId));
+          for (const orgId of new Set(batch.map((row) => row.org_id))) this.#notifier.notify(logTopic(orgId));
         },
         (error: unknown) => {
           console.error(

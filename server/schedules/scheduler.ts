@@ -10,7 +10,7 @@ import { performance } from "node:perf_hooks";
 import { createTask, type ScheduledTask } from "node-cron";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import type { Executor } from "../executions/executor.ts";
-import { logTopic, type Notices } from "../executions/notices.ts";
+import { logTopic, type Notifier } from "../executions/notifier.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import { listRunnableSchedules, setNextDue } from "../store/schedules.ts";
@@ -34,7 +34,7 @@ export const systemClock: Clock = { wallMs: () => Date.now(), monotonicMs: () =>
 export interface SchedulerParts {
   engine: Engine;
   executor: Pick<Executor, "wake">;
-  notices: Notices;
+  notifier: Notifier;
   clock: Clock;
 }
 
@@ -145,7 +145,7 @@ export class Scheduler {
 
   #announce(decided: Decided): void {
     for (const deploymentId of decided.deployments) this.#parts.executor.wake(deploymentId);
-    for (const orgId of decided.logged) this.#parts.notices.announce(logTopic(orgId));
+    for (const orgId of decided.logged) this.#parts.notifier.notify(logTopic(orgId));
   }
 }
 

@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
-import { logTopic } from "../executions/notices.ts";
+import { logTopic } from "../executions/notifier.ts";
 import { type Decided, decideDueOf } from "../schedules/decide.ts";
 import { nextDue } from "../schedules/next-due.ts";
 import { type Activation, activate, NameConflict } from "../store/activation.ts";
@@ -50,7 +50,7 @@ export function afterActivation(app: App, row: DeploymentRow, decided: Decided):
 /** Lets the executor know of the runs that were decided. */
 export function wakeDecided(app: App, decided: Decided): void {
   for (const deploymentId of decided.deployments) app.executor.wake(deploymentId);
-  for (const orgId of decided.logged) app.notices.announce(logTopic(orgId));
+  for (const orgId of decided.logged) app.notifier.notify(logTopic(orgId));
 }
 
 export function logDeployment(app: App, row: DeploymentRow, message: string): void {

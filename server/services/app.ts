@@ -3,7 +3,7 @@ import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Config } from "../config.ts";
 import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
-import type { Notices } from "../executions/notices.ts";
+import type { Notifier } from "../executions/notifier.ts";
 import type { Pools } from "../executions/pool/contract.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Vault } from "../secrets/vault.ts";
@@ -28,7 +28,7 @@ export interface App {
   scheduler: Scheduler;
   routes: RouteTable;
   trigger: Trigger;
-  notices: Notices;
+  notifier: Notifier;
   logs: LogWriter;
   /** The definition of a deployment, from memory when it was used lately. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;

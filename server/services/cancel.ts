@@ -1,25 +1,25 @@
 /** Ends an execution and the children that it runs. */
 
 import type { Executor } from "../executions/executor.ts";
-import { executionTopic, type Notices } from "../executions/notices.ts";
+import { executionTopic, type Notifier } from "../executions/notifier.ts";
 import type { Engine } from "../store/engine.ts";
 import { cancelExecution, listChildren } from "../store/executions.ts";
 
 export interface CancelParts {
   engine: Engine;
   executor: Pick<Executor, "cancel">;
-  notices: Notices;
+  notifier: Notifier;
 }
 
 /** The parent goes first, so that it starts no further child meanwhile. What has ended stays as it is. */
 export async function cancelTree(parts: CancelParts, orgId: string, executionId: string): Promise<void> {
-  const { engine, executor, notices } = parts;
+  const { engine, executor, notifier } = parts;
   const children = await engine.write(function* () {
     yield* cancelExecution(orgId, executionId, Date.now());
     return yield* listChildren(orgId, executionId);
   });
   executor.cancel(executionId);
-  notices.announce(executionTopic(executionId));
+  notifier.notify(executionTopic(executionId));
   for (const child of children) {
     if (child.status === "queued" || child.status === "running") {
       await cancelTree(parts, orgId, child.execution_id);

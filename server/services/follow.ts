@@ -12,7 +12,7 @@ import {
   WatchExecutionResponseSchema,
 } from "../../proto/svc/v1/execution_pb.ts";
 import { invalid } from "../errors.ts";
-import { executionTopic, logTopic, watch } from "../executions/notices.ts";
+import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import { getExecution } from "../store/executions.ts";
 import { type LogCursor, type LogRow, lastLogs, logStart, logsAfter } from "../store/logs.ts";
@@ -33,7 +33,7 @@ export async function* watchExecution(
 ): AsyncGenerator<WatchExecutionResponse> {
   const { executionId } = request;
   const either = AbortSignal.any([signal, app.closing]);
-  const watcher = watch(app.notices, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
+  const watcher = watch(app.notifier, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
   let after = request.after === "" ? logStart : readCursor(request.after);
   let sent = "";
   try {
@@ -85,7 +85,7 @@ export async function* tailLogs(
     audit: request.audit,
   };
   const either = AbortSignal.any([signal, app.closing]);
-  const watcher = watch(app.notices, [logTopic(orgId)], fallbackMs);
+  const watcher = watch(app.notifier, [logTopic(orgId)], fallbackMs);
   try {
     let after = request.after === "" ? logStart : readCursor(request.after);
     if (request.after === "") {

@@ -4,7 +4,7 @@
  */
 import type { TargetKind, WebhookDefinition } from "../../project/definition.ts";
 import { compileMapping, type Mapping } from "../../project/mapping.ts";
-import { logTopic } from "../executions/notices.ts";
+import { logTopic } from "../executions/notifier.ts";
 import { listRoutes, type WebhookRow } from "../store/activation.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";

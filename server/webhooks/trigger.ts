@@ -7,7 +7,7 @@ import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
-import type { Notices } from "../executions/notices.ts";
+import type { Notifier } from "../executions/notifier.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
 import { insertNew, type NewExecution } from "../store/executions.ts";
@@ -39,7 +39,7 @@ export interface Accepted {
 export interface TriggerParts {
   routes: RouteTable;
   executor: Pick<Executor, "enqueue">;
-  notices: Notices;
+  notifier: Notifier;
 }
 
 export class Trigger {
@@ -84,7 +84,7 @@ export class Trigger {
     const executionId = await this.#parts.executor.enqueue(row, insert);
     const replayed = executionId !== row.execution_id;
     // The log shows the execution as the webhook's line: no line of its own is written.
-    if (!replayed) this.#parts.notices.announce(route.logTopic);
+    if (!replayed) this.#parts.notifier.notify(route.logTopic);
     return { executionId, replayed };
   }
 }

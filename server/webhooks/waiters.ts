@@ -1,5 +1,5 @@
 /** Callers that wait for the end of an execution, bounded so that slow agents cannot use up the server's connections. */
-import { executionTopic, type Notices, watch } from "../executions/notices.ts";
+import { executionTopic, type Notifier, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
 import { type ExecutionRow, getExecution } from "../store/executions.ts";
@@ -11,13 +11,13 @@ const fallbackMs = 1_000;
 
 export class Waiters {
   readonly #engine: Engine;
-  readonly #notices: Notices;
+  readonly #notifier: Notifier;
   readonly #closing: AbortSignal;
   #count = 0;
 
-  constructor(engine: Engine, notices: Notices, closing: AbortSignal) {
+  constructor(engine: Engine, notifier: Notifier, closing: AbortSignal) {
     this.#engine = engine;
-    this.#notices = notices;
+    this.#notifier = notifier;
     this.#closing = closing;
   }
 
@@ -34,7 +34,7 @@ export class Waiters {
 
   /** The execution when it has ended, or as it is after `timeoutMs`. */
   async wait(orgId: string, executionId: string, timeoutMs: number): Promise<ExecutionRow | undefined> {
-    const watcher = watch(this.#notices, [executionTopic(executionId)], fallbackMs);
+    const watcher = watch(this.#notifier, [executionTopic(executionId)], fallbackMs);
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing]);
     try {
       for (;;) {

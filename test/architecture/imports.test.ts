@@ -117,14 +117,14 @@ describe("in the server", () => {
   });
 
   test("the process that runs users' code loads its own files and the runtime's, and no more", () => {
-    const loaded = [...loadedBy(["server/executions/child/main.ts"])];
+    const loaded = [...loadedBy(["server/executions/runner/main.ts"])];
     const foreign = loaded.filter(
-      (file) => !file.startsWith("server/executions/child/") && !file.startsWith("node:"),
+      (file) => !file.startsWith("server/executions/runner/") && !file.startsWith("node:"),
     );
     expect(foreign).toEqual(["server/runtime.ts"]);
     expect(loaded).not.toContain("node:sqlite");
     const lazy = own.filter(
-      ({ from, kind }) => kind === "lazy" && from.startsWith("server/executions/child/"),
+      ({ from, kind }) => kind === "lazy" && from.startsWith("server/executions/runner/"),
     );
     expect(lazy.map(text)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createPools, type Job, type Outcome, type Pools } from "../../server/executions/pool/index.ts";
+import { type Attempt, createPools, type Outcome, type Pools } from "../../server/executions/pool/index.ts";
 import { runtimeName } from "../../server/runtime.ts";
 
 const seconds = Number(process.argv[2] ?? 3);
@@ -19,7 +19,7 @@ const agents: Record<string, string> = {
   tenLines: `export default () => { for (let i = 0; i < 10; i++) console.log("line", i, { i }); };`,
   output64KiB: `const text = "x".repeat(65536); export default () => text;`,
   output4MiB: `const text = "x".repeat(4 * 2 ** 20 - 2); export default () => text;`,
-  run: `export default (input, ctx) => ctx.run("child", { n: input.n });`,
+  runChildExecution: `export default (input, ctx) => ctx.run("child", { n: input.n });`,
 };
 
 const folder = mkdtempSync(join(tmpdir(), "svc-pool-bench-"));
@@ -34,8 +34,8 @@ const pools: Pools = createPools({
     outputBytes: 4 * 2 ** 20,
     logLineBytes: 16 * 1024,
     logLines: 10_000,
-    executionsPerChild: 256,
-    childrenPerDeployment: 1,
+    executionsPerRunner: 256,
+    runnersPerDeployment: 1,
     idleMs: 60_000,
     killGraceMs: 5000,
     blockedMs: 5000,
@@ -44,14 +44,17 @@ const pools: Pools = createPools({
   locate: async (deploymentId) => ({ deploymentId, directory: join(folder, "package") }),
   events: {
     log: () => onLine(),
-    run: async (_, { input }) => ({ executionId: "exe_child", output: { ok: input.n ?? null } }),
+    runChildExecution: async (_, { input }) => ({
+      executionId: "exe_child",
+      output: { ok: input.n ?? null },
+    }),
   },
 });
 
 let jobs = 0;
 function run(agent: string): Promise<Outcome> {
   jobs += 1;
-  const job: Job = {
+  const job: Attempt = {
     executionId: `exe_${jobs}`,
     organizationId: "org_bench",
     deploymentId: "dep_bench",
@@ -60,7 +63,7 @@ function run(agent: string): Promise<Outcome> {
     name: agent,
     module: `agents/${agent}.ts`,
     input: { n: jobs },
-    attempt: 1,
+    attemptNumber: 1,
     trigger: "webhook",
     timeoutMs: 300_000,
     secrets: { TOKEN: "secret" },

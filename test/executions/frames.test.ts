@@ -7,7 +7,7 @@ import {
   FrameReader,
   FrameWriter,
   frameKinds,
-} from "../../server/executions/child/frames.ts";
+} from "../../server/executions/runner/frames.ts";
 
 describe("FrameReader", () => {
   const messages = [["1"], [], ['"é€"', '{"a":[1]}'], ['"'.concat("x".repeat(5000), '"')]];

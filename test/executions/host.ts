@@ -2,7 +2,7 @@
 import { Lab } from "./lab.ts";
 
 const [port, ...occupations] = process.argv.slice(2);
-const lab = new Lab("host", { childrenPerDeployment: occupations.length + 1, executionsPerChild: 1 });
+const lab = new Lab("host", { runnersPerDeployment: occupations.length + 1, executionsPerRunner: 1 });
 console.log(lab.folder);
 await Promise.all(
   occupations.map((then) =>

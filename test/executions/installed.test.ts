@@ -23,8 +23,8 @@ beforeAll(async () => {
     "project/authoring.ts",
     "plugin/index.ts",
     "server/executions/pool/index.ts",
-    "server/executions/child/main.ts",
-    "server/executions/child/watchdog.ts",
+    "server/executions/runner/main.ts",
+    "server/executions/runner/watchdog.ts",
   ];
   const settings = {
     extends: join(root, "tsconfig.build.json"),
@@ -74,8 +74,8 @@ import { runtime } from "./node_modules/svc/dist/server/runtime.js";
 const MiB = 2 ** 20;
 const pools = createPools({
   limits: {
-    memoryBytes: 128 * MiB, outputBytes: MiB, logLineBytes: 1000, logLines: 100, executionsPerChild: 8,
-    childrenPerDeployment: 1, idleMs: 60_000, killGraceMs: 1000, blockedMs: 10_000,
+    memoryBytes: 128 * MiB, outputBytes: MiB, logLineBytes: 1000, logLines: 100, executionsPerRunner: 8,
+    runnersPerDeployment: 1, idleMs: 60_000, killGraceMs: 1000, blockedMs: 10_000,
   },
   scratchRoot: process.argv[2],
   locate: async (deploymentId) => ({ deploymentId, directory: new URL("./package", import.meta.url).pathname }),

@@ -7,9 +7,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../project/json.ts";
 import type {
-  ChildRunRequest,
-  ChildRunResult,
-  Job,
+  Attempt,
+  ChildExecutionRequest,
+  ChildExecutionResult,
   LogEntry,
   Outcome,
   PoolLimits,
@@ -24,8 +24,8 @@ export const labLimits: PoolLimits = {
   outputBytes: 1_000_000,
   logLineBytes: 1000,
   logLines: 100,
-  executionsPerChild: 8,
-  childrenPerDeployment: 3,
+  executionsPerRunner: 8,
+  runnersPerDeployment: 3,
   idleMs: 60_000,
   killGraceMs: 3000,
   blockedMs: 1500,
@@ -40,7 +40,7 @@ export class Lab {
   /** What became of the jobs, without what they returned. */
   readonly outcomes: Outcome[] = [];
   /** The calls of `ctx.run`, in order. */
-  readonly calls: (ChildRunRequest & { executionId: string })[] = [];
+  readonly calls: (ChildExecutionRequest & { executionId: string })[] = [];
   readonly #gates = new Map<string, PromiseWithResolvers<void> & { arrived: PromiseWithResolvers<void> }>();
   readonly #deploymentId: string;
   #jobs = 0;
@@ -63,7 +63,7 @@ export class Lab {
       }),
       events: {
         log: (_, entries) => void this.logs.push(...entries),
-        run: (executionId, request, signal) => this.#onRun(executionId, request, signal),
+        runChildExecution: (executionId, request, signal) => this.#onRun(executionId, request, signal),
       },
     });
   }
@@ -77,7 +77,7 @@ export class Lab {
     writeFileSync(join(this.package, path), text);
   }
 
-  job(agent: string, input: JsonObject, more: Partial<Job> = {}): Job {
+  job(agent: string, input: JsonObject, more: Partial<Attempt> = {}): Attempt {
     this.#jobs += 1;
     return {
       executionId: `exe_${this.#jobs}`,
@@ -88,7 +88,7 @@ export class Lab {
       name: agent,
       module: `agents/${agent}.ts`,
       input,
-      attempt: 1,
+      attemptNumber: 1,
       trigger: "test",
       timeoutMs: 20_000,
       secrets: {},
@@ -97,7 +97,7 @@ export class Lab {
     };
   }
 
-  async run(agent: string, input: JsonObject, more: Partial<Job> = {}): Promise<Outcome> {
+  async run(agent: string, input: JsonObject, more: Partial<Attempt> = {}): Promise<Outcome> {
     const outcome = await this.pools.run(this.job(agent, input, more));
     if (outcome.type !== "succeeded") this.outcomes.push(outcome);
     return outcome;
@@ -123,7 +123,7 @@ export class Lab {
   /** Runs an agent whose process is seen to end, and which may speak once more. */
   async lifeline(
     then: string,
-    more: Partial<Job> = {},
+    more: Partial<Attempt> = {},
   ): Promise<{ outcome: Promise<Outcome>; ended: Promise<unknown>; spoke: Promise<unknown>; pid: number }> {
     this.#server ??= createServer((socket) => void this.#lifelines.push(socket)).listen(0, "127.0.0.1");
     const server = this.#server;
@@ -154,7 +154,11 @@ export class Lab {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async #onRun(executionId: string, request: ChildRunRequest, signal: AbortSignal): Promise<ChildRunResult> {
+  async #onRun(
+    executionId: string,
+    request: ChildExecutionRequest,
+    signal: AbortSignal,
+  ): Promise<ChildExecutionResult> {
     this.calls.push({ executionId, ...request });
     switch (request.name) {
       case "echo":

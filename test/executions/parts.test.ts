@@ -1,13 +1,13 @@
 /** The smaller parts by themselves: outputs, lines, errors, the log gate, the budget of starts. */
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { ErrorDescriber } from "../../server/executions/child/errors.ts";
-import { LineBuffer } from "../../server/executions/child/line-buffer.ts";
-import { cutLine } from "../../server/executions/child/lines.ts";
-import { toJson } from "../../server/executions/child/output.ts";
 import type { LogEntry } from "../../server/executions/pool/index.ts";
-import { LogGate } from "../../server/executions/pool/log-gate.ts";
-import { StartBudget } from "../../server/executions/pool/starts.ts";
+import { LogLimiter } from "../../server/executions/pool/log-limiter.ts";
+import { StartLimiter } from "../../server/executions/pool/start-limiter.ts";
+import { cutLine } from "../../server/executions/runner/cut-line.ts";
+import { ErrorDescriber } from "../../server/executions/runner/errors.ts";
+import { LineBuffer } from "../../server/executions/runner/line-buffer.ts";
+import { toJson } from "../../server/executions/runner/output.ts";
 
 describe("toJson", () => {
   const json = (value: unknown): string => toJson(value, "the output", 1000, 8);
@@ -77,8 +77,8 @@ test("LineBuffer joins what was written and gives out what never ends", () => {
   expect(lines).toEqual(["warn x", "info ab", "info c", "info ", "info d", "warn y", "info 66000"]);
 });
 
-describe("LogGate", () => {
-  const gate = (): LogGate => new LogGate({ lineBytes: 100, lines: 3, count: () => {} });
+describe("LogLimiter", () => {
+  const gate = (): LogLimiter => new LogLimiter({ lineBytes: 100, lines: 3, count: () => {} });
 
   test("lets so many lines of no job pass, then says that it leaves some out, once", () => {
     const entries: LogEntry[] = [];
@@ -110,7 +110,7 @@ describe("LogGate", () => {
 });
 
 test("a deployment starts eight children at once, then two a second", () => {
-  const budget = new StartBudget();
+  const budget = new StartLimiter();
   const at = (nowMs: number, times: number): number[] =>
     Array.from({ length: times }, () => budget.take(nowMs));
   expect(at(1000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);

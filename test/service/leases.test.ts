@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { loadConfig } from "../../server/config.ts";
 import { Executor, leaseMs } from "../../server/executions/executor.ts";
 import { LogWriter } from "../../server/executions/log-writer.ts";
-import { Notices } from "../../server/executions/notices.ts";
-import type { Job, Outcome, Pools } from "../../server/executions/pool/contract.ts";
+import { Notifier } from "../../server/executions/notifier.ts";
+import type { Attempt, Outcome, Pools } from "../../server/executions/pool/contract.ts";
 import { orderedId } from "../../server/ids.ts";
 import type { Engine, Program } from "../../server/store/engine.ts";
 import { type ExecutionRow, getExecution, insertExecution } from "../../server/store/executions.ts";
@@ -18,9 +18,9 @@ import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } fro
 
 /** A pool whose jobs end when the test says so. */
 class HandPool implements Pools {
-  readonly jobs: { job: Job; end(outcome: Outcome): void }[] = [];
+  readonly jobs: { job: Attempt; end(outcome: Outcome): void }[] = [];
 
-  run(job: Job): Promise<Outcome> {
+  run(job: Attempt): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.jobs.push({ job, end: resolve });
     return promise;
@@ -83,13 +83,13 @@ class FreezingEngine implements Engine {
 
 async function startWorker(engine: Engine, owner: string) {
   const own = new FreezingEngine(engine);
-  const notices = new Notices();
+  const notifier = new Notifier();
   const executor = new Executor({
     engine: own,
     owner,
     limits: loadConfig({}, {}).limits,
-    notices,
-    logs: new LogWriter(own, notices),
+    notifier,
+    logs: new LogWriter(own, notifier),
     definitionOf: async () => ({
       name: "test",
       version: "1",
@@ -105,7 +105,7 @@ async function startWorker(engine: Engine, owner: string) {
     own.thaw();
     await executor.close(0);
   });
-  return { engine: own, executor, pool, notices };
+  return { engine: own, executor, pool, notifier };
 }
 
 function newExecution(deploymentId: string): Parameters<typeof insertExecution>[0] {
@@ -182,7 +182,7 @@ describe("two workers on one store", () => {
     await pass(leaseMs - 2_000);
     expect(successor.pool.jobs).toEqual([]);
     await until(() => successor.pool.jobs.length === 1);
-    expect(successor.pool.jobs[0]?.job).toMatchObject({ attempt: 1 });
+    expect(successor.pool.jobs[0]?.job).toMatchObject({ attemptNumber: 1 });
     // It comes back while its successor is at work …
     frozen.engine.thaw();
     frozen.pool.jobs[0]?.end(succeed('"late"'));

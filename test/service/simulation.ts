@@ -1,6 +1,6 @@
 /** A simulated clock, and schedulers that live and die by it. */
 
-import { Notices } from "../../server/executions/notices.ts";
+import { Notifier } from "../../server/executions/notifier.ts";
 import type { Clock } from "../../server/schedules/scheduler.ts";
 import { Scheduler } from "../../server/schedules/scheduler.ts";
 import type { Engine, Program } from "../../server/store/engine.ts";
@@ -53,7 +53,7 @@ export function newScheduler(
       onWake(deploymentId);
     },
   };
-  return { scheduler: new Scheduler({ engine, executor, notices: new Notices(), clock }), woken };
+  return { scheduler: new Scheduler({ engine, executor, notifier: new Notifier(), clock }), woken };
 }
 
 /** What the death of a process looks like to its store: a write is whole or not there, and its caller never hears. */

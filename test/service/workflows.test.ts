@@ -66,7 +66,7 @@ const workflows = {
 };
 
 /** So little room that a workflow which kept its slot while it waits would never end. */
-const env = { SVC_CONCURRENCY: "2", SVC_EXECUTIONS_PER_CHILD: "2", SVC_CHILDREN_PER_DEPLOYMENT: "1" };
+const env = { SVC_CONCURRENCY: "2", SVC_EXECUTIONS_PER_RUNNER: "2", SVC_RUNNERS_PER_DEPLOYMENT: "1" };
 
 onEveryRuntime("workflows", { env }, (server) => {
   beforeAll(async () => {

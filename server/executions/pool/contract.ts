@@ -1,18 +1,18 @@
 /**
- * The pool: runs users' code in child processes and says what became of it. It knows no store and no configuration, so
+ * The pool: runs users' code in runner processes and says what became of it. It knows no store and no configuration, so
  * that the command line can load and check modules with the same code.
  *
- * Glossary: a *job* is one attempt of one execution. A *child* is a process of the same runtime that runs jobs of one
- * deployment, many at once. A job is *alone* when its child runs nothing else, before or beside it. A *suspect* is a
- * job that was running when its child died for a reason that no single job explains; run alone, it shows whether it
- * was the cause. A job that waits for another execution (`ctx.run`) holds no *slot*.
+ * Glossary: a *attempt* is one attempt of one execution. A *runner* is a process of the same runtime that runs attempts of one
+ * deployment, many at once. A attempt is *alone* when its runner runs nothing else, before or beside it. A *suspect* is a
+ * attempt that was running when its runner died for a reason that no single attempt explains; run alone, it shows whether it
+ * was the cause. A attempt that waits for another execution (`ctx.run`) holds no *slot*.
  */
 import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { Spawn } from "./spawn.ts";
 
-export interface Job {
+export interface Attempt {
   executionId: string;
   organizationId: string;
   deploymentId: string;
@@ -24,19 +24,19 @@ export interface Job {
   module: string;
   input: JsonObject;
   /** From 1. */
-  attempt: number;
+  attemptNumber: number;
   trigger: Context["trigger"];
-  /** From the moment at which a child is given the job; waiting in the queue does not count. */
+  /** From the moment at which a runner is given the attempt; waiting in the queue does not count. */
   timeoutMs: number;
   secrets: Record<string, string>;
-  /** It gets a child of its own, which has run nothing before and runs nothing after. */
+  /** It gets a runner of its own, which has run nothing before and runs nothing after. */
   alone: boolean;
 }
 
-/** Why a job failed: its code threw, took too long, or brought its process to an end. */
+/** Why a attempt failed: its code threw, took too long, or brought its process to an end. */
 export type FailureReason = "thrown" | "timeout" | "exit" | "crash" | "memory" | "output" | "load";
 
-export interface JobError {
+export interface SerializedError {
   name: string;
   message: string;
   /** With paths of the project only; empty when there is none. */
@@ -51,13 +51,13 @@ export type Outcome =
     }
   | {
       type: "failed";
-      error: JobError;
+      error: SerializedError;
       /** The code asked not to be tried again. */
       final: boolean;
       reason: FailureReason;
     }
   | { type: "cancelled" }
-  /** Not an attempt of the agent's: the job is to be run again, alone if it is a suspect. */
+  /** Not an attempt of the agent's: the attempt is to be run again, alone if it is a suspect. */
   | { type: "lost"; reason: string; suspect: boolean };
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -72,7 +72,7 @@ export interface LogEntry {
 }
 
 /** A call of `ctx.run`. */
-export interface ChildRunRequest {
+export interface ChildExecutionRequest {
   name: string;
   input: JsonObject;
   /** From the options of the call; null without. */
@@ -81,20 +81,24 @@ export interface ChildRunRequest {
   index: number;
 }
 
-export type ChildRunResult =
+export type ChildExecutionResult =
   | { executionId: string; output: JsonValue }
-  | { executionId: string; error: JobError };
+  | { executionId: string; error: SerializedError };
 
 export interface PoolEvents {
-  /** Lines of one child, in the order in which it wrote them. The lines of a job come before its outcome. */
+  /** Lines of one runner, in the order in which it wrote them. The lines of a attempt come before its outcome. */
   log(deploymentId: string, entries: LogEntry[]): void;
   /**
-   * Runs an execution for `ctx.run`; resolves when that has ended. A rejection is thrown in the job as it is.
+   * Runs an execution for `ctx.run`; resolves when that has ended. A rejection is thrown in the attempt as it is.
    *
-   * @param executionId - of the job that asks
-   * @param signal - aborted when the job has ended or was given up: nobody waits any longer
+   * @param executionId - of the attempt that asks
+   * @param signal - aborted when the attempt has ended or was given up: nobody waits any longer
    */
-  run(executionId: string, request: ChildRunRequest, signal: AbortSignal): Promise<ChildRunResult>;
+  runChildExecution(
+    executionId: string,
+    request: ChildExecutionRequest,
+    signal: AbortSignal,
+  ): Promise<ChildExecutionResult>;
 }
 
 export interface PackageLocation {
@@ -112,16 +116,16 @@ export interface PoolLimits {
   /** Levels of nesting of an output, and of the input of `ctx.run`. Default 64. */
   jsonDepth?: number;
   logLineBytes: number;
-  /** Per job; and per child and minute for lines that belong to no job. */
+  /** Per attempt; and per runner and minute for lines that belong to no attempt. */
   logLines: number;
-  executionsPerChild: number;
-  childrenPerDeployment: number;
-  /** A child without a job ends after this time. */
+  executionsPerRunner: number;
+  runnersPerDeployment: number;
+  /** A runner without a attempt ends after this time. */
   idleMs: number;
-  /** Between the abort of `ctx.signal` and the end of the child. 5,000 by default in the server. */
+  /** Between the abort of `ctx.signal` and the end of the runner. 5,000 by default in the server. */
   killGraceMs: number;
   /**
-   * A child whose event loop stands still for longer is ended and its jobs are suspects, unless there is only one: that
+   * A runner whose event loop stands still for longer is ended and its attempts are suspects, unless there is only one: that
    * one lives until its timeout.
    */
   blockedMs: number;
@@ -130,7 +134,7 @@ export interface PoolLimits {
 export interface PoolOptions {
   limits: PoolLimits;
   events: PoolEvents;
-  /** A folder of this pool's own, absolute; each child gets one inside it, which goes with the child. */
+  /** A folder of this pool's own, absolute; each runner gets one inside it, which goes with the runner. */
   scratchRoot: string;
   locate(deploymentId: string): Promise<PackageLocation>;
   /** How processes are started. Default: from this one. */
@@ -141,7 +145,7 @@ export interface ModuleCheck {
   /** Path of the module in the package. */
   module: string;
   ok: boolean;
-  error?: JobError & {
+  error?: SerializedError & {
     /** In the package, when the error names a place in it. */
     file?: string;
     /** From 1. */
@@ -150,33 +154,33 @@ export interface ModuleCheck {
 }
 
 export interface Pools {
-  /** Runs a job to its outcome. Never rejects. */
-  run(job: Job): Promise<Outcome>;
-  /** How many jobs of a deployment would be given to a child now, without queueing. */
+  /** Runs a attempt to its outcome. Never rejects. */
+  run(attempt: Attempt): Promise<Outcome>;
+  /** How many attempts of a deployment would be given to a runner now, without queueing. */
   free(deploymentId: string): number;
-  /** Aborts `ctx.signal`, then ends the child after the grace. False when no such job runs or waits here. */
+  /** Aborts `ctx.signal`, then ends the runner after the grace. False when no such attempt runs or waits here. */
   cancel(executionId: string): boolean;
   /**
-   * Starts one child of a deployment, if none runs, and has it load the modules that its location names. Takes back
+   * Starts one runner of a deployment, if none runs, and has it load the modules that its location names. Takes back
    * `retire`.
    *
-   * @throws Error when no child could be started
+   * @throws Error when no runner could be started
    */
   warm(deploymentId: string): Promise<void>;
   /**
-   * Loads each module in a child, exactly as for running. A module must export a function by default. One that
+   * Loads each module in a runner, exactly as for running. A module must export a function by default. One that
    * hangs or ends its process is reported, and the others are still checked. What they log goes to `events.log`.
    *
    * @param location - its directory must be a copy of the user's, since the pool adds to it
    * @param timeoutMs - for each module
-   * @throws Error when no child can be started, whatever the module
+   * @throws Error when no runner can be started, whatever the module
    */
   check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]>;
   /**
-   * From now on `free` is 0 and children of the deployment end as soon as they have no job. Jobs that are run
+   * From now on `free` is 0 and runners of the deployment end as soon as they have no attempt. RunningAttempts that are run
    * nevertheless still are: executions in flight finish on their own deployment.
    */
   retire(deploymentId: string): void;
-  /** Takes no new job at all; what still runs after the grace is handed back as `lost`. */
+  /** Takes no new attempt at all; what still runs after the grace is handed back as `lost`. */
   close(graceMs: number): Promise<void>;
 }

@@ -20,7 +20,7 @@ import {
 } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorsFile } from "../child/protocol.ts";
+import { errorsFile } from "../runner/protocol.ts";
 
 /** What the plugin imports, which its own dependencies follow. */
 const pluginDependencies = ["ofetch"];

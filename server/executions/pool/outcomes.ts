@@ -1,5 +1,5 @@
 /** The outcomes that the pool itself decides, and their wording. */
-import type { FailureReason, Job, Outcome } from "./contract.ts";
+import type { Attempt, FailureReason, Outcome } from "./contract.ts";
 
 export type Failure = Extract<Outcome, { type: "failed" }>;
 
@@ -11,12 +11,12 @@ export function lost(reason: string, suspect = false): Outcome {
   return { type: "lost", reason, suspect };
 }
 
-export function timedOut(job: Job): Failure {
-  return failure("timeout", "TimeoutError", timeoutMessage(job));
+export function timedOut(attempt: Attempt): Failure {
+  return failure("timeout", "TimeoutError", timeoutMessage(attempt));
 }
 
-export function timeoutMessage(job: Job): string {
-  return `The ${job.kind} '${job.name}' did not end within ${job.timeoutMs / 1000} s`;
+export function timeoutMessage(attempt: Attempt): string {
+  return `The ${attempt.kind} '${attempt.name}' did not end within ${attempt.timeoutMs / 1000} s`;
 }
 
 export function crashed(how: string): Failure {

@@ -1,9 +1,9 @@
 /** The pools of all deployments. */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { checkModules } from "./check.ts";
-import type { Job, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
-import { DeploymentPool } from "./deployment.ts";
+import { checkModules } from "./check-modules.ts";
+import type { Attempt, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
+import { DeploymentPool } from "./deployment-pool.ts";
 import { cacheName } from "./launch.ts";
 import { lost } from "./outcomes.ts";
 
@@ -16,11 +16,11 @@ const closingReason = "The server is closing";
 /** States: *open*, then *closed*. */
 class AllPools implements Pools {
   readonly #options: PoolOptions;
-  /** Resolves when what children of a killed server left behind is gone. */
+  /** Resolves when what runners of a killed server left behind is gone. */
   readonly #emptied: Promise<void>;
-  /** Kept for as long as this lives, since each remembers how often its children had to be started. */
+  /** Kept for as long as this lives, since each remembers how often its runners had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
-  /** The pool of each job that runs or waits. */
+  /** The pool of each attempt that runs or waits. */
   readonly #owners = new Map<string, DeploymentPool>();
   #closed = false;
   #onEmpty: () => void = () => {};
@@ -37,22 +37,22 @@ class AllPools implements Pools {
     };
   }
 
-  async run(job: Job): Promise<Outcome> {
+  async run(attempt: Attempt): Promise<Outcome> {
     if (this.#closed) return lost(closingReason);
-    if (this.#owners.has(job.executionId)) return lost("It runs here already");
-    const pool = this.#pool(job.deploymentId);
-    this.#owners.set(job.executionId, pool);
+    if (this.#owners.has(attempt.executionId)) return lost("It runs here already");
+    const pool = this.#pool(attempt.deploymentId);
+    this.#owners.set(attempt.executionId, pool);
     try {
-      return await pool.run(job);
+      return await pool.run(attempt);
     } finally {
-      this.#owners.delete(job.executionId);
+      this.#owners.delete(attempt.executionId);
     }
   }
 
   free(deploymentId: string): number {
     if (this.#closed) return 0;
-    const { executionsPerChild, childrenPerDeployment } = this.#options.limits;
-    return this.#pools.get(deploymentId)?.free ?? executionsPerChild * childrenPerDeployment;
+    const { executionsPerRunner, runnersPerDeployment } = this.#options.limits;
+    return this.#pools.get(deploymentId)?.free ?? executionsPerRunner * runnersPerDeployment;
   }
 
   cancel(executionId: string): boolean {

@@ -1,7 +1,7 @@
 /**
  * Whose turn it is when more wants to run than the machine has processors.
  *
- * Linux shares processors first between sessions, of which each child has one (`autogroup`, sched(7)); their values can
+ * Linux shares processors first between sessions, of which each runner has one (`autogroup`, sched(7)); their values can
  * be lowered and raised again. In containers and systemd's units there are no such groups, and the values of the single
  * threads count, which only a privileged process can raise again: they are lowered for what really disturbs alone.
  */

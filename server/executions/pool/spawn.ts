@@ -33,21 +33,21 @@ export const pipes = ["stdin", "stdout", "stderr", "channel"] as const;
 
 /** Starts a process from this one. */
 export async function spawnHere(request: SpawnRequest): Promise<SpawnedProcess> {
-  const child = startWithPipes(request);
+  const runner = startWithPipes(request);
   await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
+    runner.once("spawn", resolve);
+    runner.once("error", reject);
   });
-  child.on("error", () => {});
+  runner.on("error", () => {});
   const exit = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => resolve([code, signal]));
+    runner.once("exit", (code, signal) => resolve([code, signal]));
   });
   return {
-    pid: child.pid ?? 0,
-    stdin: child.stdin as Duplex,
-    stdout: child.stdout as Duplex,
-    stderr: child.stderr as Duplex,
-    channel: child.stdio[channelFd] as Duplex,
+    pid: runner.pid ?? 0,
+    stdin: runner.stdin as Duplex,
+    stdout: runner.stdout as Duplex,
+    stderr: runner.stderr as Duplex,
+    channel: runner.stdio[channelFd] as Duplex,
     onExit: (listener) => void exit.then((how) => listener(...how)),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * The process behind `Spawner`: starts what it is asked to, hands over the pipes, and tells of each process's end. It
- * ends with its server; what it has started notices that by itself.
+ * ends with its server; what it has started notifier that by itself.
  */
 import type { Socket } from "node:net";
 import type { SpawnRequest } from "./spawn.ts";
@@ -24,17 +24,17 @@ process.on("message", ({ id, request }: { id: number; request: SpawnRequest }) =
 });
 
 function start(id: number, request: SpawnRequest): void {
-  const child = startWithPipes(request);
-  child.once("error", ({ message }) => send({ id, error: message }));
-  child.once("spawn", () => {
+  const runner = startWithPipes(request);
+  runner.once("error", ({ message }) => send({ id, error: message }));
+  runner.once("spawn", () => {
     for (const index of pipes.keys()) {
-      const socket = child.stdio[index] as Socket;
+      const socket = runner.stdio[index] as Socket;
       // A socket reads from its beginning; what this one read would be lost to the server.
       (socket as unknown as { _handle?: Handle })._handle?.readStop?.();
-      send({ id, pid: child.pid ?? 0, pipe: index }, socket);
+      send({ id, pid: runner.pid ?? 0, pipe: index }, socket);
     }
   });
-  child.once("exit", (code, signal) => send({ id, code, signal }));
+  runner.once("exit", (code, signal) => send({ id, code, signal }));
 }
 
 function send(message: SpawnerMessage, socket?: Socket): void {

@@ -1,5 +1,5 @@
 /** What becomes of an execution, and of those beside it. */
-import type { Job, Outcome } from "../../../server/executions/pool/index.ts";
+import type { Attempt, Outcome } from "../../../server/executions/pool/index.ts";
 import { runtime } from "../../../server/runtime.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
@@ -44,7 +44,7 @@ const alone: Record<string, Ending> = {
   leakBuffers: { reason: "memory", name: "MemoryError", message: /limit of 96 MiB/ },
 };
 
-function endings(name: string, expected: Record<string, Ending>, more: Partial<Job>): Scenario {
+function endings(name: string, expected: Record<string, Ending>, more: Partial<Attempt>): Scenario {
   return scenario(
     name,
     async (lab) => {
@@ -73,7 +73,11 @@ export const outcomes: Scenario[] = [
   scenario(
     "input and context",
     (lab) =>
-      lab.run("outcome", { end: "context" }, { attempt: 3, trigger: "schedule", secrets: { TOKEN: "t" } }),
+      lab.run(
+        "outcome",
+        { end: "context" },
+        { attemptNumber: 3, trigger: "schedule", secrets: { TOKEN: "t" } },
+      ),
     (outcome, expect) => {
       expect(outcome).toMatchObject({ type: "succeeded" });
       expect(JSON.parse((outcome as { output: string }).output)).toEqual({

@@ -75,6 +75,6 @@ export const runs: Scenario[] = [
     "whoever waits holds no slot, so that deep nesting ends",
     (lab) => lab.run("nest", { levels: 30 }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "30" }),
-    { executionsPerChild: 1, childrenPerDeployment: 1 },
+    { executionsPerRunner: 1, runnersPerDeployment: 1 },
   ),
 ];

@@ -20,7 +20,7 @@ const yielding: Scenario[] = [
     ({ before, yields, beside }, expect) => {
       expect({ before, yields, beside }).toEqual({ before: "0 0", yields: true, beside: "10 10" });
     },
-    { executionsPerChild: 1, killGraceMs: 300, blockedMs: 10_000 },
+    { executionsPerRunner: 1, killGraceMs: 300, blockedMs: 10_000 },
   ),
 
   scenario(
@@ -125,7 +125,7 @@ export const time: Scenario[] = [
       expect(known).toBe(true);
       expect([outcome, holder]).toEqual([{ type: "cancelled" }, { type: "cancelled" }]);
     },
-    { executionsPerChild: 1, childrenPerDeployment: 1, killGraceMs: 300 },
+    { executionsPerRunner: 1, runnersPerDeployment: 1, killGraceMs: 300 },
   ),
 
   scenario(
@@ -259,7 +259,7 @@ export const time: Scenario[] = [
       const lost = { type: "lost", suspect: false, reason: "The server is closing" };
       expect(outcomes).toEqual([lost, lost]);
     },
-    { executionsPerChild: 1, childrenPerDeployment: 1 },
+    { executionsPerRunner: 1, runnersPerDeployment: 1 },
   ),
 
   scenario(

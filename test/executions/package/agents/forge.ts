@@ -61,16 +61,16 @@ const forgeries: Record<string, Forgery> = {
       }),
     ),
   runForOther: (_, other) =>
-    send(message({ t: "run", id: other, index: 0, name: "a", input: {}, key: null })),
+    send(message({ t: "runChild", id: other, index: 0, name: "a", input: {}, key: null })),
   logForOther: (_, other) =>
     send(message({ t: "log", entries: [{ id: other, level: "info", text: "forged", atMs: 0 }] })),
   doneTwice: ({ executionId }) =>
     send(message({ t: "done", id: executionId, output: "1" }, { t: "done", id: executionId, output: "2" })),
   runOutOfOrder: ({ executionId }) =>
-    send(message({ t: "run", id: executionId, index: 7, name: "a", input: {}, key: null })),
+    send(message({ t: "runChild", id: executionId, index: 7, name: "a", input: {}, key: null })),
   runFlood: ({ executionId }) => {
     const call = (index: number): unknown => ({
-      t: "run",
+      t: "runChild",
       id: executionId,
       index,
       name: "gate",

@@ -2,17 +2,17 @@
  * Who waits for what: small in-process signals that say "look again". They carry no data, since what they announce is
  * committed and is read from the store; so a missed or doubled one does no harm.
  */
-export class Notices {
+export class Notifier {
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /** Calls everyone who listens to a topic. */
-  announce(topic: string): void {
+  notify(topic: string): void {
     const listeners = this.#waiting.get(topic);
     if (listeners !== undefined) for (const listener of [...listeners]) listener();
   }
 
   /** @returns how to stop listening. */
-  listen(topic: string, listener: () => void): () => void {
+  subscribe(topic: string, listener: () => void): () => void {
     let listeners = this.#waiting.get(topic);
     if (listeners === undefined) {
       listeners = new Set();
@@ -39,14 +39,14 @@ export const logTopic = (orgId: string): string => `log ${orgId}`;
  * `next` also resolves after `fallbackMs`, for what another process wrote.
  */
 export function watch(
-  notices: Notices,
+  notifier: Notifier,
   topics: readonly string[],
   fallbackMs: number,
 ): { next(signal: AbortSignal): Promise<void>; stop(): void } {
   let pending = false;
   let wake: (() => void) | null = null;
   const stops = topics.map((topic) =>
-    notices.listen(topic, () => {
+    notifier.subscribe(topic, () => {
       pending = true;
       wake?.();
     }),

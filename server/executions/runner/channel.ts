@@ -1,10 +1,10 @@
-/** The child's side of the channel. */
+/** The runner's side of the channel. */
 import type { Socket } from "node:net";
 import { FrameReader, FrameWriter } from "./frames.ts";
-import { type FromChild, inlineOutputLength, type LogMessage, type ToChild } from "./protocol.ts";
+import { type FromRunner, inlineOutputLength, type LogMessage, type ToRunner } from "./protocol.ts";
 
 export interface ChannelEvents {
-  onMessage(message: ToChild): void;
+  onMessage(message: ToRunner): void;
   /** The server is gone. */
   onEnd(): void;
 }
@@ -31,7 +31,7 @@ export class Channel {
     const reader = new FrameReader(2 ** 32);
     socket.on("data", (chunk: Buffer) => {
       for (const { body } of reader.push(chunk)) {
-        for (const message of JSON.parse(body.toString()) as ToChild[]) events.onMessage(message);
+        for (const message of JSON.parse(body.toString()) as ToRunner[]) events.onMessage(message);
       }
     });
     socket.on("error", events.onEnd);
@@ -39,14 +39,14 @@ export class Channel {
     socket.on("end", events.onEnd);
   }
 
-  send(message: FromChild): void {
+  send(message: FromRunner): void {
     this.#addLines();
     this.#writer.add(JSON.stringify(message));
     this.#schedule();
   }
 
   /** Sends a message, and what waits before it, without waiting for the turn to end. */
-  sendNow(message: FromChild): void {
+  sendNow(message: FromRunner): void {
     this.#addLines();
     this.#writer.add(JSON.stringify(message));
     this.#writer.flush();
@@ -81,7 +81,7 @@ export class Channel {
     if (lines.length === 0) return;
     this.#lines = [];
     for (let i = 0; i < lines.length; i += linesPerMessage) {
-      const message: FromChild = { t: "log", entries: lines.slice(i, i + linesPerMessage) };
+      const message: FromRunner = { t: "log", entries: lines.slice(i, i + linesPerMessage) };
       this.#writer.add(JSON.stringify(message));
     }
   }

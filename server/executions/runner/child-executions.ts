@@ -1,13 +1,13 @@
 /** The calls of `ctx.run` of one execution. */
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
+import type { Attempt, AttemptHost, RunRequest } from "./interfaces.ts";
 import { toJson } from "./output.ts";
-import type { Attempt, Owner, RunRequest } from "./parts.ts";
 import {
   type ErrorMessage,
-  maxPendingRuns,
-  maxRunInputBytes,
-  maxRunKeyLength,
-  maxRunNameLength,
+  maxChildInputBytes,
+  maxKeyLength,
+  maxPendingChildExecutions,
+  maxTargetNameLength,
 } from "./protocol.ts";
 
 interface Run {
@@ -16,15 +16,15 @@ interface Run {
 }
 
 /** Calls that the server works on, by their index, and those that wait here because these are enough. */
-export class Runs {
-  readonly #owner: Owner;
+export class ChildExecutions {
+  readonly #owner: AttemptHost;
   readonly #attempt: Attempt;
   readonly #signal: AbortSignal;
   readonly #pending = new Map<number, Run>();
   readonly #waiting: { run: Run; send: () => void }[] = [];
   #count = 0;
 
-  constructor(owner: Owner, attempt: Attempt, signal: AbortSignal) {
+  constructor(owner: AttemptHost, attempt: Attempt, signal: AbortSignal) {
     this.#owner = owner;
     this.#attempt = attempt;
     this.#signal = signal;
@@ -40,7 +40,7 @@ export class Runs {
         this.#pending.set(index, run);
         this.#owner.run(this.#attempt, { index, ...request });
       };
-      if (this.#pending.size < maxPendingRuns) send();
+      if (this.#pending.size < maxPendingChildExecutions) send();
       else this.#waiting.push({ run, send });
     });
   }
@@ -76,9 +76,9 @@ export class Runs {
 
   /** @throws TypeError or OutputError when the server would refuse the call */
   #check(name: unknown, input: unknown, { key }: { key?: unknown }): Omit<RunRequest, "index"> {
-    if (typeof name !== "string" || name.length > maxRunNameLength) {
+    if (typeof name !== "string" || name.length > maxTargetNameLength) {
       throw new TypeError(
-        `Cannot run what is not named by a string of at most ${maxRunNameLength} characters`,
+        `Cannot run what is not named by a string of at most ${maxTargetNameLength} characters`,
       );
     }
     if (!this.#attempt.live) throw new Error(`Cannot run ${name}: the execution that asks has ended`);
@@ -86,12 +86,12 @@ export class Runs {
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
       throw new TypeError(`Cannot run ${name}, whose input must be an object: it is ${describe(input)}`);
     }
-    if (key !== undefined && (typeof key !== "string" || key.length > maxRunKeyLength)) {
+    if (key !== undefined && (typeof key !== "string" || key.length > maxKeyLength)) {
       throw new TypeError(
-        `Cannot run ${name}, whose key must be a string of at most ${maxRunKeyLength} characters`,
+        `Cannot run ${name}, whose key must be a string of at most ${maxKeyLength} characters`,
       );
     }
-    const json = toJson(input, `the input of ${name}`, maxRunInputBytes, this.#owner.limits.jsonDepth);
+    const json = toJson(input, `the input of ${name}`, maxChildInputBytes, this.#owner.limits.jsonDepth);
     return { name, input: JSON.parse(json) as JsonObject, key: key ?? null };
   }
 }

@@ -1,14 +1,14 @@
-/** Reads what a child sent. Users' code shares the child's process and may send anything. */
+/** Reads what a runner sent. Users' code shares the runner's process and may send anything. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../project/json.ts";
 import {
-  childFailures,
   type ErrorMessage,
-  type FromChild,
+  type FromRunner,
   type LogMessage,
   logLevels,
-} from "../child/protocol.ts";
+  runnerFailures,
+} from "../runner/protocol.ts";
 
-/** Thrown for what is no message; ends the child. */
+/** Thrown for what is no message; ends the runner. */
 export class ProtocolError extends Error {
   override readonly name: string = "ProtocolError";
 }
@@ -32,11 +32,11 @@ export function parseFrame(body: Buffer): JsonValue[] {
 }
 
 /** @throws ProtocolError when a message has not the shape that `protocol.ts` gives it */
-export function parseMessage(value: JsonValue): FromChild {
+export function parseMessage(value: JsonValue): FromRunner {
   const message = object(value);
   switch (message.t) {
     case "ready":
-    case "spoiled":
+    case "drain":
       return { t: message.t };
     case "pong":
       return { t: "pong", n: whole(message.n) };
@@ -48,14 +48,14 @@ export function parseMessage(value: JsonValue): FromChild {
         id: string(message.id, maxNameLength),
         error: error(message.error),
         final: message.final === true,
-        reason: oneOf(message.reason, childFailures),
+        reason: oneOf(message.reason, runnerFailures),
       };
     case "log":
       if (!Array.isArray(message.entries)) throw new ProtocolError("it sent a log that is no array");
       return { t: "log", entries: message.entries.map(logEntry) };
-    case "run":
+    case "runChild":
       return {
-        t: "run",
+        t: "runChild",
         id: string(message.id, maxNameLength),
         index: whole(message.index),
         name: string(message.name, maxNameLength),

@@ -1,6 +1,6 @@
 /** What the runtimes print on standard error when they die. */
 
-const deathRattles: readonly RegExp[] = [
+const crashOutput: readonly RegExp[] = [
   // V8 and Node.
   /^<--- Last few GCs --->/,
   /^FATAL ERROR: /,
@@ -18,8 +18,8 @@ const deathRattles: readonly RegExp[] = [
 ];
 
 /** Whether a line begins a runtime's last message, which users' code did not write. */
-export function isDeathRattle(line: string): boolean {
-  return deathRattles.some((pattern) => pattern.test(line));
+export function isCrashOutput(line: string): boolean {
+  return crashOutput.some((pattern) => pattern.test(line));
 }
 
 /** @param stderr - its end */

@@ -1,19 +1,19 @@
-/** Reads what a child sends, without letting one that floods take more than its share of this process. */
+/** Reads what a runner sends, without letting one that floods take more than its share of this process. */
 import type { Readable } from "node:stream";
 
 /** After so many bytes in one turn of the event loop, others get theirs. */
 const bytesPerTurn = 256 * 1024;
 
-/** What a child may send for long, and at once: outputs of 4 MiB eight times a second, for example. */
+/** What a runner may send for long, and at once: outputs of 4 MiB eight times a second, for example. */
 const bytesPerSecond = 32 * 2 ** 20;
 const burstBytes = 32 * 2 ** 20;
 
 /**
- * A reader that stops reading where a child sends too much. The pipe then fills, and the child has to wait.
+ * A reader that stops reading where a runner sends too much. The pipe then fills, and the runner has to wait.
  *
  * @returns a promise that resolves when the stream has ended or is broken
  */
-export function readPaced(stream: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
+export function readRateLimited(stream: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
   let turnBytes = 0;
   let credit = burstBytes;
   let creditedAtMs = performance.now();

@@ -4,8 +4,8 @@ import { Writable } from "node:stream";
 import { formatWithOptions } from "node:util";
 import type { Log } from "../../../project/authoring.ts";
 import { ConsoleState, remember } from "./console-state.ts";
-import { current } from "./current.ts";
-import type { Attempt, LogSink } from "./parts.ts";
+import { current } from "./current-attempt.ts";
+import type { Attempt, LogSink } from "./interfaces.ts";
 import type { LogMessage } from "./protocol.ts";
 
 type Level = LogMessage["level"];

@@ -6,7 +6,7 @@ import module, { syncBuiltinESMExports } from "node:module";
 import os, { constants } from "node:os";
 import workers from "node:worker_threads";
 import { threadsBreakGuard } from "../../runtime.ts";
-import { current } from "./current.ts";
+import { current } from "./current-attempt.ts";
 import { ExitError } from "./errors.ts";
 
 /** Returns what really ends the process. */

@@ -1,26 +1,26 @@
-/** One child and the jobs in it. */
-import type { FromChild } from "../child/protocol.ts";
-import type { ChildRunResult, Job, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
-import { isOutOfMemory } from "./death.ts";
-import { defaultJsonDepth, Inbox, type Message } from "./inbox.ts";
-import { Jobs, toMessage } from "./jobs.ts";
+/** One runner and the attempts in it. */
+import type { FromRunner } from "../runner/protocol.ts";
+import { type ProcessOptions, type RunnerConnection, startProcess } from "./connection.ts";
+import type { Attempt, ChildExecutionResult, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
+import { isOutOfMemory } from "./crash-output.ts";
+import { RunnerMonitor } from "./monitor.ts";
 import { crashed, describeExit, type Failure, lost, outOfMemory, timeoutMessage } from "./outcomes.ts";
-import { type ChildConnection, type ProcessOptions, startProcess } from "./process.ts";
-import { type AbortReason, RunningJob } from "./running.ts";
-import { ProtocolError } from "./validate.ts";
-import { ChildWatch } from "./watch.ts";
+import { ProtocolError } from "./parse-message.ts";
+import { defaultJsonDepth, type Message, Receiver } from "./receiver.ts";
+import { type AbortReason, RunningAttempt } from "./running-attempt.ts";
+import { RunningAttempts, toMessage } from "./running-attempts.ts";
 
-export interface ChildEvents extends PoolEvents {
-  /** There may be room for further jobs, or less of it. */
+export interface RunnerEvents extends PoolEvents {
+  /** There may be room for further attempts, or less of it. */
   changed(): void;
   /** Its code holds a processor and its event loop; *gravely* for long, or has ended its process. Called again while so. */
   disturbs(gravely: boolean): void;
-  /** It has ended, and its jobs have their outcomes. */
+  /** It has ended, and its attempts have their outcomes. */
   ended(why: string): void;
 }
 
-export type Loaded = Extract<FromChild, { t: "loaded" }>;
-type RunMessage = Extract<FromChild, { t: "run" }>;
+export type Loaded = Extract<FromRunner, { t: "loaded" }>;
+type RunMessage = Extract<FromRunner, { t: "runChild" }>;
 
 /** Processor time without a turn of the event loop that is no large module's loading any more. */
 const gravelyMs = 1_000;
@@ -29,30 +29,30 @@ const gravelyMs = 1_000;
 const startMs = 30_000;
 
 /**
- * States: *starting* until the process says that it is ready; *open*, takes jobs; *draining*, takes none and ends with
- * its last job; *ending*, was killed; *ended*.
+ * States: *starting* until the process says that it is ready; *open*, takes attempts; *draining*, takes none and ends with
+ * its last attempt; *ending*, was killed; *ended*.
  */
-export class Child {
+export class RunnerProcess {
   readonly #limits: PoolLimits;
-  readonly #events: ChildEvents;
-  readonly #inbox: Inbox;
-  readonly #jobs: Jobs = new Jobs();
+  readonly #events: RunnerEvents;
+  readonly #inbox: Receiver;
+  readonly #attempts: RunningAttempts = new RunningAttempts();
   readonly #loads = new Map<string, (loaded: Loaded) => void>();
   readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
-  #connection: ChildConnection | undefined;
-  #watch: ChildWatch | undefined;
+  #connection: RunnerConnection | undefined;
+  #watch: RunnerMonitor | undefined;
   #state: "starting" | "open" | "draining" | "ending" | "ended" = "starting";
-  /** Why its server ended it, and what becomes of its jobs. */
-  #verdict: { why: string; outcome: Outcome } | undefined;
+  /** Why its server ended it, and what becomes of its attempts. */
+  #termination: { why: string; outcome: Outcome } | undefined;
   #reserved = false;
   #isStuck = false;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(deploymentId: string, limits: PoolLimits, events: ChildEvents) {
+  constructor(deploymentId: string, limits: PoolLimits, events: RunnerEvents) {
     this.#limits = limits;
     this.#events = events;
-    this.#inbox = new Inbox(limits, {
-      countLine: (executionId) => this.#jobs.own(executionId).countLogLine(limits.logLines),
+    this.#inbox = new Receiver(limits, {
+      countLine: (executionId) => this.#attempts.own(executionId).countLogLine(limits.logLines),
       onLog: (entries) => events.log(deploymentId, entries),
       onMessage: (message) => this.#onMessage(message),
       onOutput: (executionId, output, valid) => this.#onOutput(executionId, output, valid),
@@ -62,7 +62,7 @@ export class Child {
   }
 
   /**
-   * Resolves when it takes jobs.
+   * Resolves when it takes attempts.
    *
    * @throws Error when it ended before
    */
@@ -90,30 +90,31 @@ export class Child {
     await this.#ready.promise.finally(() => clearTimeout(timer));
   }
 
-  /** How many further jobs it takes now. */
+  /** How many further attempts it takes now. */
   get room(): number {
-    const takes = this.#state === "open" && !this.#reserved && !this.#jobs.aborted && !this.#watch?.sluggish;
-    return takes ? Math.max(0, this.#limits.executionsPerChild - this.#jobs.active) : 0;
+    const takes =
+      this.#state === "open" && !this.#reserved && !this.#attempts.aborted && !this.#watch?.sluggish;
+    return takes ? Math.max(0, this.#limits.executionsPerRunner - this.#attempts.active) : 0;
   }
 
-  /** It takes jobs and has none. */
+  /** It takes attempts and has none. */
   get idle(): boolean {
-    return this.#state === "open" && this.#jobs.size === 0;
+    return this.#state === "open" && this.#attempts.size === 0;
   }
 
-  /** It is idle and has never had a job. */
+  /** It is idle and has never had a attempt. */
   get fresh(): boolean {
-    return this.idle && this.#jobs.served === 0;
+    return this.idle && this.#attempts.served === 0;
   }
 
-  /** It runs a job that must be alone. */
+  /** It runs a attempt that must be alone. */
   get reserved(): boolean {
     return this.#reserved;
   }
 
   /** It is to be replaced, because of the memory it takes or because its priority cannot be raised again. */
-  get worn(): boolean {
-    return this.#state === "open" && (this.#watch?.worn === true || this.#isStuck);
+  get needsReplacement(): boolean {
+    return this.#state === "open" && (this.#watch?.needsReplacement === true || this.#isStuck);
   }
 
   /** Everybody else's work goes before its own. */
@@ -126,14 +127,14 @@ export class Child {
     if (!this.#reserved) this.#isStuck = this.#connection?.priority.restore() === false;
   }
 
-  /** It takes no job any more. */
+  /** It takes no attempt any more. */
   get draining(): boolean {
     return this.#state === "draining" || this.#state === "ending";
   }
 
-  /** How many jobs it has. */
-  get jobCount(): number {
-    return this.#jobs.size;
+  /** How many attempts it has. */
+  get attemptCount(): number {
+    return this.#attempts.size;
   }
 
   /** Has it load a module without running it. Never resolves when it ends before. */
@@ -144,30 +145,30 @@ export class Child {
     });
   }
 
-  take(job: Job, resolve: (outcome: Outcome | Promise<Outcome>) => void): void {
+  take(attempt: Attempt, resolve: (outcome: Outcome | Promise<Outcome>) => void): void {
     clearTimeout(this.#idleTimer);
-    const onTimeout = (): void => this.#abort(job.executionId, "timeout", timeoutMessage(job));
-    this.#jobs.add(new RunningJob(job, resolve, onTimeout));
-    if (job.alone) {
+    const onTimeout = (): void => this.#abort(attempt.executionId, "timeout", timeoutMessage(attempt));
+    this.#attempts.add(new RunningAttempt(attempt, resolve, onTimeout));
+    if (attempt.alone) {
       this.#reserved = true;
       // It was suspected of holding up others.
       this.yieldToOthers(true);
     }
     if (this.#watch !== undefined) this.#watch.busy = true;
-    this.#connection?.send({ t: "job", job: toMessage(job) });
+    this.#connection?.send({ t: "start", attempt: toMessage(attempt) });
   }
 
   cancel(executionId: string): void {
     this.#abort(executionId, "cancel", "The execution was cancelled");
   }
 
-  /** Takes no further job, and ends with the last one. */
+  /** Takes no further attempt, and ends with the last one. */
   drain(): void {
     if (this.#state === "open") this.#state = "draining";
-    if (this.#state === "draining" && this.#jobs.size === 0) this.end("It has no job");
+    if (this.#state === "draining" && this.#attempts.size === 0) this.end("It has no attempt");
   }
 
-  /** Ends it at once and hands its jobs back. */
+  /** Ends it at once and hands its attempts back. */
   end(why: string): void {
     this.#kill(why, lost(why));
   }
@@ -175,28 +176,28 @@ export class Child {
   #kill(why: string, outcome: Outcome): void {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
-    this.#verdict = { why, outcome };
+    this.#termination = { why, outcome };
     if (outcome.type !== "lost" || outcome.suspect) this.#events.disturbs(true);
     this.#connection?.kill();
     this.#events.changed();
   }
 
-  /** A job that nothing ran beside or before is the cause; else each one may be. */
+  /** A attempt that nothing ran beside or before is the cause; else each one may be. */
   #blame(cause: Failure): Outcome {
-    const certain = this.#jobs.size === 1 && this.#jobs.served === 1;
+    const certain = this.#attempts.size === 1 && this.#attempts.served === 1;
     return certain ? cause : lost(cause.error.message, true);
   }
 
-  /** Ends it because of something that one of its jobs has done. */
+  /** Ends it because of something that one of its attempts has done. */
   #condemn(cause: Failure): void {
     this.#kill(cause.error.message, this.#blame(cause));
   }
 
   #abort(executionId: string, reason: AbortReason, message: string): void {
-    const running = this.#jobs.going(executionId);
+    const running = this.#attempts.going(executionId);
     if (running === undefined) return;
     this.#connection?.send({ t: "abort", id: executionId, reason, message });
-    this.#jobs.abort(running, reason, message, this.#limits.killGraceMs, () => {
+    this.#attempts.abort(running, reason, message, this.#limits.killGraceMs, () => {
       this.end(`Its process was ended because ${executionId} in it did not stop after its ${reason}`);
     });
   }
@@ -209,15 +210,15 @@ export class Child {
       case "pong":
         this.#watch?.answered(message.n);
         return;
-      case "spoiled":
+      case "drain":
         this.drain();
         return;
       case "fail": {
         const { id, error, final, reason } = message;
-        this.#settle(this.#jobs.own(id), { type: "failed", error, final, reason });
+        this.#settle(this.#attempts.own(id), { type: "failed", error, final, reason });
         return;
       }
-      case "run":
+      case "runChild":
         this.#onRun(message);
         return;
       case "loaded": {
@@ -234,7 +235,7 @@ export class Child {
     if (this.#state !== "starting") return;
     this.#state = "open";
     const { memoryBytes, blockedMs, idleMs } = this.#limits;
-    this.#watch = new ChildWatch(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
+    this.#watch = new RunnerMonitor(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
       ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),
@@ -247,12 +248,12 @@ export class Child {
   #onOutput(executionId: string, output: string, valid: true | Promise<boolean>): void {
     const outcome =
       valid === true ? ({ type: "succeeded", output } as const) : this.#whenValid(valid, output);
-    this.#settle(this.#jobs.own(executionId), outcome);
+    this.#settle(this.#attempts.own(executionId), outcome);
   }
 
   async #whenValid(valid: Promise<boolean>, output: string): Promise<Outcome> {
     const invalid = new ProtocolError("it sent an output that is not JSON");
-    // Who is to blame has to be asked before other jobs come and go.
+    // Who is to blame has to be asked before other attempts come and go.
     const blamed = this.#blame(crashed(invalid.message));
     if (await valid) return { type: "succeeded", output };
     this.#onViolation(invalid);
@@ -260,51 +261,51 @@ export class Child {
   }
 
   #onRun(request: RunMessage): void {
-    const running = this.#jobs.own(request.id);
-    const signal = this.#jobs.startRun(running, request.index);
+    const running = this.#attempts.own(request.id);
+    const signal = this.#attempts.startRun(running, request.index);
     this.#events.changed();
     void this.#answerRun(running, request, signal);
   }
 
-  async #answerRun(running: RunningJob, request: RunMessage, signal: AbortSignal): Promise<void> {
+  async #answerRun(running: RunningAttempt, request: RunMessage, signal: AbortSignal): Promise<void> {
     const { id, index, name, input, key } = request;
-    let result: ChildRunResult;
+    let result: ChildExecutionResult;
     try {
-      result = await this.#events.run(id, { name, input, key, index }, signal);
+      result = await this.#events.runChildExecution(id, { name, input, key, index }, signal);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
       result = { executionId: "", error: { name, message, stack: "" } };
     }
-    if (!this.#jobs.has(running)) return;
-    this.#jobs.endRun(running, index);
+    if (!this.#attempts.has(running)) return;
+    this.#attempts.endRun(running, index);
     const { executionId } = result;
     this.#connection?.send(
       "error" in result
-        ? { t: "ran", id, index, executionId, error: result.error }
-        : { t: "ran", id, index, executionId, output: result.output },
+        ? { t: "childEnded", id, index, executionId, error: result.error }
+        : { t: "childEnded", id, index, executionId, output: result.output },
     );
   }
 
-  #settle(running: RunningJob, outcome: Outcome | Promise<Outcome>): void {
-    this.#jobs.remove(running);
+  #settle(running: RunningAttempt, outcome: Outcome | Promise<Outcome>): void {
+    this.#attempts.remove(running);
     running.settle(outcome);
-    if (this.#jobs.size === 0) this.#onIdle();
+    if (this.#attempts.size === 0) this.#onIdle();
     this.#events.changed();
   }
 
   #onIdle(): void {
     if (this.#watch !== undefined) this.#watch.busy = false;
-    // A child that ran a suspect shows nothing about what runs in it later.
+    // A runner that ran a suspect shows nothing about what runs in it later.
     if (this.#reserved || this.#state === "draining") this.drain();
     else if (this.#state === "open") this.#idleTimer = setTimeout(() => this.drain(), this.#limits.idleMs);
   }
 
   #onBlocked(): void {
     const why = `The event loop of its process stood still for ${this.#limits.blockedMs / 1000} s`;
-    // What blocks it may have been left behind by jobs that have ended, unless none was before this one.
+    // What blocks it may have been left behind by attempts that have ended, unless none was before this one.
     const before = this.#watch?.answeredSinceBusy === false && !this.#reserved;
-    // Else a single job blocks only itself, and has until its timeout.
-    if (this.#jobs.size !== 1 || before) this.#kill(why, lost(why, true));
+    // Else a single attempt blocks only itself, and has until its timeout.
+    if (this.#attempts.size !== 1 || before) this.#kill(why, lost(why, true));
   }
 
   #onViolation(error: Error): void {
@@ -313,14 +314,14 @@ export class Child {
   }
 
   #onEnd(code: number | null, signal: string | null, noFault?: string): void {
-    if (noFault !== undefined) this.#verdict ??= { why: noFault, outcome: lost(noFault) };
-    else if (this.#verdict === undefined) this.#events.disturbs(true);
+    if (noFault !== undefined) this.#termination ??= { why: noFault, outcome: lost(noFault) };
+    else if (this.#termination === undefined) this.#events.disturbs(true);
     const how = describeExit(code, signal);
     const { stderr } = this.#inbox;
     const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
-    const { why, outcome } = this.#verdict ?? { why: cause.error.message, outcome: this.#blame(cause) };
+    const { why, outcome } = this.#termination ?? { why: cause.error.message, outcome: this.#blame(cause) };
     this.#state = "ended";
-    for (const running of this.#jobs.list()) this.#settle(running, outcome);
+    for (const running of this.#attempts.list()) this.#settle(running, outcome);
     clearTimeout(this.#idleTimer);
     this.#watch?.stop();
     const lastWords = stderr.trim().slice(-500);

@@ -1,8 +1,8 @@
-/** Watches a child from outside: its memory, and whether its event loop goes round. */
+/** Watches a runner from outside: its memory, and whether its event loop goes round. */
 import { residentBytes } from "./memory.ts";
 import { processorMs } from "./priority.ts";
 
-export interface WatchEvents {
+export interface MonitorEvents {
   ping(n: number): void;
   /** It takes more memory than it may. */
   onMemory(): void;
@@ -12,45 +12,45 @@ export interface WatchEvents {
   onHog(usedMs: number): void;
 }
 
-/** How often a child with jobs is looked at. It may overshoot its memory limit by what it can take in this time. */
+/** How often a runner with attempts is looked at. It may overshoot its memory limit by what it can take in this time. */
 const busyEveryMs = 100;
 /** Where it takes a process of `ps` to look. */
 const busyEveryWithoutProcfsMs = 1000;
 const idleEveryMs = 1000;
 
-/** So many looks at an idle child come as often as at a busy one: jobs may come and go faster than looks. */
-const looksAfterJobs = 10;
+/** So many looks at an idle runner come as often as at a busy one: attempts may come and go faster than looks. */
+const looksAfterAttempts = 10;
 
 /** What a runtime takes beside the heap of users' code while it works. */
 const runtimeSlackBytes = 64 * 2 ** 20;
 
-/** Over this share of its memory, a child is replaced when the chance comes. */
-const wornShare = 0.75;
+/** Over this share of its memory, a runner is replaced when the chance comes. */
+const replaceShare = 0.75;
 
 /** Looks are apart, and what was seen is thought over: this begins early enough to end in time. */
 const judgedShare = 0.95;
 
-/** A child that has not answered for so long gets no further jobs until it does. */
+/** A runner that has not answered for so long gets no further attempts until it does. */
 const sluggishMs = 100;
 
-/** Processor time, not time: a child that waits for a processor is no hog. */
+/** Processor time, not time: a runner that waits for a processor is no hog. */
 const hogMs = 80;
 
 /**
  * States: *idle* and *busy*, which is looked at more often, as is one that was busy a moment ago; each with a ping *open*
  * or not.
  */
-export class ChildWatch {
+export class RunnerMonitor {
   readonly #pid: number;
   readonly #memoryBytes: number;
   readonly #blockedMs: number;
-  readonly #events: WatchEvents;
+  readonly #events: MonitorEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
   #busy = false;
   #everyMs = 0;
   #idleLooks = 0;
   #pings = 0;
-  /** The ping that went ahead of the first of the present jobs. */
+  /** The ping that went ahead of the first of the present attempts. */
   #busyPing = 0;
   #answered = 0;
   #pingedAtMs: number | null = null;
@@ -58,9 +58,9 @@ export class ChildWatch {
   #usedMsOnFirstLook: number | null = null;
   #baselineBytes: number | null = null;
   #stopped = false;
-  #worn = false;
+  #needsReplacement = false;
 
-  constructor(pid: number, memoryBytes: number, blockedMs: number, events: WatchEvents) {
+  constructor(pid: number, memoryBytes: number, blockedMs: number, events: MonitorEvents) {
     this.#pid = pid;
     this.#memoryBytes = memoryBytes;
     this.#blockedMs = blockedMs;
@@ -70,26 +70,26 @@ export class ChildWatch {
   }
 
   /** It takes so much memory that it should be replaced. */
-  get worn(): boolean {
-    return this.#worn;
+  get needsReplacement(): boolean {
+    return this.#needsReplacement;
   }
 
   get sluggish(): boolean {
     return this.#pingedAtMs !== null && performance.now() - this.#pingedAtMs > sluggishMs;
   }
 
-  /** Jobs come, or the last one has gone. */
+  /** RunningAttempts come, or the last one has gone. */
   set busy(busy: boolean) {
     if (busy === this.#busy) return;
     this.#busy = busy;
     if (!busy) return;
     this.#lookEvery(process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs);
-    // Ahead of the first job, so that an answer tells that the loop still went round when it came.
+    // Ahead of the first attempt, so that an answer tells that the loop still went round when it came.
     this.#ping();
     this.#busyPing = this.#pings;
   }
 
-  /** Whether it has answered since jobs came. If not, what blocks it was there before them. */
+  /** Whether it has answered since attempts came. If not, what blocks it was there before them. */
   get answeredSinceBusy(): boolean {
     return this.#answered >= this.#busyPing;
   }
@@ -107,7 +107,7 @@ export class ChildWatch {
     return sluggish;
   }
 
-  /** For good: the child's last jobs are settled after it. */
+  /** For good: the runner's last attempts are settled after it. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
@@ -123,7 +123,7 @@ export class ChildWatch {
 
   #look(): void {
     void this.#lookAtMemory();
-    if (!this.#busy && ++this.#idleLooks === looksAfterJobs) this.#lookEvery(idleEveryMs);
+    if (!this.#busy && ++this.#idleLooks === looksAfterAttempts) this.#lookEvery(idleEveryMs);
     if (this.#pingedAtMs === null) this.#ping();
     else this.#judge(this.#pingedAtMs);
   }
@@ -134,7 +134,7 @@ export class ChildWatch {
     const sinceMs = (usedMs ?? 0) - (this.#usedMsOnFirstLook ?? 0);
     if (sinceMs >= hogMs) this.#events.onHog(sinceMs);
     if (performance.now() - pingedAtMs > this.#blockedMs * judgedShare) {
-      // This process may have stood still itself: what the child has answered meanwhile is read first.
+      // This process may have stood still itself: what the runner has answered meanwhile is read first.
       setImmediate(() =>
         setImmediate(() => {
           if (this.#pingedAtMs !== null) this.#events.onBlocked();
@@ -155,7 +155,7 @@ export class ChildWatch {
     // The first look comes before users' code is loaded.
     this.#baselineBytes ??= bytes;
     const used = bytes - this.#baselineBytes;
-    this.#worn = used > this.#memoryBytes * wornShare;
+    this.#needsReplacement = used > this.#memoryBytes * replaceShare;
     if (used > this.#memoryBytes + runtimeSlackBytes) this.#events.onMemory();
   }
 }

@@ -54,7 +54,7 @@ async function run(
     name: row.name,
     module: target.module,
     input: parseStored(row.input),
-    attempt: row.attempt,
+    attemptNumber: row.attempt,
     trigger: row.origin,
     timeoutMs: target.timeoutSeconds * 1000,
     secrets,

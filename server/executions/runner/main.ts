@@ -1,16 +1,16 @@
 /**
- * The process that runs users' code. It takes jobs from the server through its channel and answers there.
+ * The process that runs users' code. It takes attempts from the server through its channel and answers there.
  *
  * Whatever is taken from users' code is taken before any of it is loaded.
  */
 import { Worker } from "node:worker_threads";
 import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
+import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
 import { captureConsole } from "./console.ts";
-import { Executions } from "./executions.ts";
 import { guardProcess } from "./guard.ts";
 import { Modules } from "./modules.ts";
-import type { ToChild } from "./protocol.ts";
+import type { ToRunner } from "./protocol.ts";
 import { captureStreams } from "./streams.ts";
 import { keepTimerContext } from "./timers.ts";
 
@@ -18,18 +18,18 @@ new Worker(new URL(import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchd
 
 const endProcess = guardProcess();
 const channel = new Channel(openChannel(), { onMessage, onEnd: endProcess });
-let executions: Executions | undefined;
+let executions: Attempts | undefined;
 
 channel.send({ t: "ready" });
 
-function onMessage(message: ToChild): void {
+function onMessage(message: ToRunner): void {
   if (message.t === "init") executions = start(message);
   else if (message.t === "ping") channel.sendNow({ t: "pong", n: message.n });
   else executions?.take(message);
 }
 
-function start({ directory, limits }: Extract<ToChild, { t: "init" }>): Executions {
-  const started = new Executions(channel, directory, new Modules(directory), limits);
+function start({ directory, limits }: Extract<ToRunner, { t: "init" }>): Attempts {
+  const started = new Attempts(channel, directory, new Modules(directory), limits);
   captureConsole(started);
   captureStreams(started);
   process.on("uncaughtException", (error) => started.uncaught(error));

@@ -1,42 +1,49 @@
-/** All executions of this child, and what happens outside of each. */
+/** All executions of this runner, and what happens outside of each. */
 import type { Log } from "../../../project/authoring.ts";
+import { RunningAttempt } from "./attempt.ts";
 import type { Channel } from "./channel.ts";
 import { logFor } from "./console.ts";
-import { current, runIn } from "./current.ts";
+import { current, runIn } from "./current-attempt.ts";
+import { cutLine } from "./cut-line.ts";
 import { ErrorDescriber, ExitError } from "./errors.ts";
-import { Execution } from "./execution.ts";
-import { cutLine } from "./lines.ts";
+import type { Attempt, AttemptHost, RunRequest } from "./interfaces.ts";
 import type { Modules } from "./modules.ts";
-import type { Attempt, Owner, RunRequest } from "./parts.ts";
-import type { ChildFailure, ChildLimits, ErrorMessage, JobMessage, LogMessage, ToChild } from "./protocol.ts";
+import type {
+  AttemptMessage,
+  ErrorMessage,
+  LogMessage,
+  RunnerFailure,
+  RunnerLimits,
+  ToRunner,
+} from "./protocol.ts";
 
-export class Executions implements Owner {
+export class Attempts implements AttemptHost {
   readonly modules: Modules;
-  readonly limits: ChildLimits;
+  readonly limits: RunnerLimits;
   readonly #channel: Channel;
   readonly #describer: ErrorDescriber;
-  readonly #live = new Map<string, Execution>();
+  readonly #live = new Map<string, RunningAttempt>();
 
-  constructor(channel: Channel, directory: string, modules: Modules, limits: ChildLimits) {
+  constructor(channel: Channel, directory: string, modules: Modules, limits: RunnerLimits) {
     this.#channel = channel;
     this.modules = modules;
     this.limits = limits;
     this.#describer = new ErrorDescriber(directory, process.cwd());
   }
 
-  take(message: Exclude<ToChild, { t: "init" | "ping" }>): void {
+  take(message: Exclude<ToRunner, { t: "init" | "ping" }>): void {
     switch (message.t) {
-      case "job":
-        this.#start(message.job);
+      case "start":
+        this.#start(message.attempt);
         return;
       case "abort": {
         const name = message.reason === "timeout" ? "TimeoutError" : "AbortError";
         this.#live.get(message.id)?.abort(new DOMException(message.message, name));
         return;
       }
-      case "ran": {
+      case "childEnded": {
         const { id, index, executionId, output, error } = message;
-        void this.#live.get(id)?.runs.settle(index, executionId, output, error);
+        void this.#live.get(id)?.childExecutions.settle(index, executionId, output, error);
         return;
       }
       case "load":
@@ -49,17 +56,17 @@ export class Executions implements Owner {
     this.#channel.sendOutput(id, output);
   }
 
-  failed({ id }: Attempt, thrown: unknown, final: boolean, reason: ChildFailure): void {
+  failed({ id }: Attempt, thrown: unknown, final: boolean, reason: RunnerFailure): void {
     this.#live.delete(id);
     const exited = thrown instanceof ExitError;
     const error = this.describe(thrown);
     this.#channel.send({ t: "fail", id, error, final, reason: exited ? "exit" : reason });
     // What the code wanted to leave behind by leaving is still there.
-    if (exited) this.#channel.send({ t: "spoiled" });
+    if (exited) this.#channel.send({ t: "drain" });
   }
 
   run({ id }: Attempt, request: RunRequest): void {
-    this.#channel.send({ t: "run", id, ...request });
+    this.#channel.send({ t: "runChild", id, ...request });
   }
 
   describe(thrown: unknown): ErrorMessage {
@@ -86,7 +93,7 @@ export class Executions implements Owner {
     const execution = current() ?? this.#sole();
     if (execution?.live) execution.uncaught(error);
     else this.write(undefined, "error", `Uncaught ${this.#show(error)}`);
-    this.#channel.send({ t: "spoiled" });
+    this.#channel.send({ t: "drain" });
   }
 
   unhandled(reason: unknown): void {
@@ -94,8 +101,8 @@ export class Executions implements Owner {
     this.write(current() ?? this.#sole(), "error", `Unhandled rejection: ${this.#show(reason)}`);
   }
 
-  #start(job: JobMessage): void {
-    const execution = new Execution(this, job);
+  #start(attempt: AttemptMessage): void {
+    const execution = new RunningAttempt(this, attempt);
     this.#live.set(execution.id, execution);
     runIn(execution, () => void execution.start());
   }

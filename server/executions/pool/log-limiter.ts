@@ -1,22 +1,22 @@
-/** Turns what a child wrote into log entries, within the limits. */
-import { cutLine } from "../child/lines.ts";
-import type { LogMessage } from "../child/protocol.ts";
+/** Turns what a runner wrote into log entries, within the limits. */
+import { cutLine } from "../runner/cut-line.ts";
+import type { LogMessage } from "../runner/protocol.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
 
 const strayWindowMs = 60_000;
 
-/** A child's clock is this machine's; what is further off is made up. */
+/** A runner's clock is this machine's; what is further off is made up. */
 const maxClockErrorMs = 60_000;
 
 export interface LogGateOptions {
   lineBytes: number;
-  /** Lines per job; and, for those that belong to no job, per minute. */
+  /** Lines per attempt; and, for those that belong to no attempt, per minute. */
   lines: number;
-  /** Counts a line of a job. @throws when the job is not the child's, or has written too many */
+  /** Counts a line of a attempt. @throws when the attempt is not the runner's, or has written too many */
   count(executionId: string): void;
 }
 
-export class LogGate {
+export class LogLimiter {
   readonly #options: LogGateOptions;
   #strayLines = 0;
   #windowEndsAtMs = 0;
@@ -36,7 +36,7 @@ export class LogGate {
     }
   }
 
-  /** A line that belongs to no job. */
+  /** A line that belongs to no attempt. */
   stray(level: LogLevel, text: string, atMs: number, entries: LogEntry[]): void {
     const nowMs = Date.now();
     if (nowMs >= this.#windowEndsAtMs) {

@@ -1,9 +1,9 @@
-/** How often a deployment may start a child: one whose code crashes for ever must not keep the machine busy with that. */
+/** How often a deployment may start a runner: one whose code crashes for ever must not keep the machine busy with that. */
 
 const burst = 8;
 const perSecond = 2;
 
-export class StartBudget {
+export class StartLimiter {
   #tokens: number = burst;
   #earnedAtMs: number | undefined;
 

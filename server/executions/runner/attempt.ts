@@ -1,33 +1,33 @@
-/** One attempt of one execution, inside the child. */
+/** One attempt of one execution, inside the runner. */
 import type { Context } from "../../../project/authoring.ts";
+import { ChildExecutions } from "./child-executions.ts";
 import { ConsoleState } from "./console-state.ts";
 import { type ExitError, isFinal } from "./errors.ts";
+import type { Attempt, AttemptHost } from "./interfaces.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { OutputError, toJson } from "./output.ts";
-import type { Attempt, Owner } from "./parts.ts";
-import type { ChildFailure, JobMessage } from "./protocol.ts";
-import { Runs } from "./runs.ts";
+import type { AttemptMessage, RunnerFailure } from "./protocol.ts";
 
 /**
  * States: *live* from its start; *ended* once its outcome was sent, by its own return or throw, by an error that nothing
  * caught, or by `process.exit`. Whatever its code does afterwards belongs to no execution.
  */
-export class Execution implements Attempt {
+export class RunningAttempt implements Attempt {
   readonly id: string;
-  readonly runs: Runs;
-  readonly #owner: Owner;
-  readonly #job: JobMessage;
+  readonly childExecutions: ChildExecutions;
+  readonly #owner: AttemptHost;
+  readonly #attempt: AttemptMessage;
   readonly #abort = new AbortController();
   #live = true;
   #console: ConsoleState | undefined;
   #lines: LineBuffer | undefined;
   loggedLines = 0;
 
-  constructor(owner: Owner, job: JobMessage) {
+  constructor(owner: AttemptHost, attempt: AttemptMessage) {
     this.#owner = owner;
-    this.#job = job;
-    this.id = job.executionId;
-    this.runs = new Runs(owner, this, this.#abort.signal);
+    this.#attempt = attempt;
+    this.id = attempt.executionId;
+    this.childExecutions = new ChildExecutions(owner, this, this.#abort.signal);
   }
 
   get live(): boolean {
@@ -45,12 +45,12 @@ export class Execution implements Attempt {
   }
 
   async start(): Promise<void> {
-    let phase: ChildFailure = "load";
+    let phase: RunnerFailure = "load";
     try {
-      const handler = await this.#owner.modules.load(this.#job.module);
+      const handler = await this.#owner.modules.load(this.#attempt.module);
       if (!this.#live) return;
       phase = "thrown";
-      const value = await handler(this.#job.input, this.#context());
+      const value = await handler(this.#attempt.input, this.#context());
       if (!this.#live) return;
       const { outputBytes, jsonDepth } = this.#owner.limits;
       const output = toJson(value, "the output", outputBytes, jsonDepth);
@@ -73,11 +73,11 @@ export class Execution implements Attempt {
 
   abort(reason: Error): void {
     if (!this.#live) return;
-    this.runs.abort(reason);
+    this.childExecutions.abort(reason);
     this.#abort.abort(reason);
   }
 
-  #fail(error: unknown, reason: ChildFailure): void {
+  #fail(error: unknown, reason: RunnerFailure): void {
     if (!this.#live) return;
     this.#end();
     this.#owner.failed(this, error, isFinal(error), reason);
@@ -89,18 +89,18 @@ export class Execution implements Attempt {
   }
 
   #context(): Context {
-    const job = this.#job;
+    const attempt = this.#attempt;
     return Object.freeze<Context>({
-      executionId: job.executionId,
-      attempt: job.attempt,
-      trigger: job.trigger,
-      deploymentId: job.deploymentId,
-      organizationId: job.organizationId,
-      environment: job.environment,
-      secrets: Object.freeze(job.secrets),
+      executionId: attempt.executionId,
+      attempt: attempt.attemptNumber,
+      trigger: attempt.trigger,
+      deploymentId: attempt.deploymentId,
+      organizationId: attempt.organizationId,
+      environment: attempt.environment,
+      secrets: Object.freeze(attempt.secrets),
       log: this.#owner.logOf(this),
       signal: this.#abort.signal,
-      run: (name, input, options) => this.runs.start(name, input, options),
+      run: (name, input, options) => this.childExecutions.start(name, input, options),
     });
   }
 }

@@ -1,18 +1,18 @@
-/** The operating system's process of a child: started, spoken to, and ended with everything it started. */
+/** The operating system's process of a runner: started, spoken to, and ended with everything it started. */
 import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
-import { childCommand } from "../../runtime.ts";
-import { type Frame, FrameReader, FrameWriter } from "../child/frames.ts";
-import { LineBuffer } from "../child/line-buffer.ts";
-import { maxFrameBytes, type ToChild } from "../child/protocol.ts";
+import { runnerCommand } from "../../runtime.ts";
+import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
+import { LineBuffer } from "../runner/line-buffer.ts";
+import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
-import { readPaced } from "./inlet.ts";
+import { ProtocolError } from "./parse-message.ts";
 import { Priority } from "./priority.ts";
+import { readRateLimited } from "./read-limited.ts";
 import type { Exit, Spawn, SpawnedProcess } from "./spawn.ts";
-import { ProtocolError } from "./validate.ts";
 
 export interface ProcessOptions {
   /** The unpacked package, as a real path. */
@@ -34,29 +34,32 @@ export interface ProcessEvents {
   onFrame(frame: Frame): void;
   /** A line that it wrote past the console. */
   onRawLine(level: "info" | "warn", line: string): void;
-  /** It sent what no child sends. Called once. */
+  /** It sent what no runner sends. Called once. */
   onViolation(error: Error): void;
   /** It has ended, and everything that it sent before has been given out. */
   onEnd(...exit: Exit): void;
 }
 
-const childFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "child");
+const runnerFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "runner");
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Files of ours that a child loads, besides its package. */
-const ownFiles = [childFolder, join(childFolder, "..", "..", `runtime${extension}`)];
+/** Files of ours that a runner loads, besides its package. */
+const ownFiles = [runnerFolder, join(runnerFolder, "..", "..", `runtime${extension}`)];
 
-/** How long the rest of its messages is waited for after a child's end. */
+/** How long the rest of its messages is waited for after a runner's end. */
 const drainMs = 1000;
 
-/** How long a child may live on after it closed its channel, before that is a violation: it may be about to end. */
+/** How long a runner may live on after it closed its channel, before that is a violation: it may be about to end. */
 const closedMs = 2_000;
 
 /** @throws Error when the operating system cannot start it */
-export async function startProcess(options: ProcessOptions, events: ProcessEvents): Promise<ChildConnection> {
+export async function startProcess(
+  options: ProcessOptions,
+  events: ProcessEvents,
+): Promise<RunnerConnection> {
   await mkdir(options.scratch, { recursive: true });
   const scratch = await realpath(options.scratch);
-  const { command, args, env } = childCommand(await realpath(join(childFolder, `main${extension}`)), {
+  const { command, args, env } = runnerCommand(await realpath(join(runnerFolder, `main${extension}`)), {
     read: [
       options.directory,
       ...options.provided,
@@ -66,50 +69,50 @@ export async function startProcess(options: ProcessOptions, events: ProcessEvent
     heapBytes: options.limits.memoryBytes,
     cache: options.cache,
   });
-  const child = await options.spawn({ command, args, cwd: scratch, env });
-  // When the machine runs out of memory, Linux is to end children before their server.
-  void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
-  const connection = new ChildConnection(child, scratch, options.limits, events);
+  const runner = await options.spawn({ command, args, cwd: scratch, env });
+  // When the machine runs out of memory, Linux is to end runners before their server.
+  void writeFile(`/proc/${runner.pid}/oom_score_adj`, "1000").catch(() => {});
+  const connection = new RunnerConnection(runner, scratch, options.limits, events);
   if (options.yields) connection.priority.lower(false);
   return connection;
 }
 
-export class ChildConnection {
+export class RunnerConnection {
   readonly pid: number;
   readonly priority: Priority;
-  readonly #child: SpawnedProcess;
+  readonly #process: SpawnedProcess;
   readonly #writer: FrameWriter;
   readonly #events: ProcessEvents;
   #flushScheduled = false;
   #exited = false;
   #broken = false;
 
-  constructor(child: SpawnedProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
-    this.#child = child;
-    this.pid = child.pid;
+  constructor(runner: SpawnedProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
+    this.#process = runner;
+    this.pid = runner.pid;
     this.priority = new Priority(this.pid);
     this.#events = events;
-    this.#writer = new FrameWriter((frame) => this.#child.channel.write(frame));
+    this.#writer = new FrameWriter((frame) => this.#process.channel.write(frame));
     const drained = Promise.all([
       this.#readFrames(limits),
-      this.#readLines(child.stdout, "info"),
-      this.#readLines(child.stderr, "warn"),
+      this.#readLines(runner.stdout, "info"),
+      this.#readLines(runner.stderr, "warn"),
     ]);
-    // Nothing is written to it: its end tells the child's watchdog that this process is gone.
-    child.stdin.on("error", () => {});
-    child.onExit((...exit) => {
+    // Nothing is written to it: its end tells the runner's watchdog that this process is gone.
+    runner.stdin.on("error", () => {});
+    runner.onExit((...exit) => {
       this.#exited = true;
       this.#killGroup();
       void this.#finish(drained, scratch).then(() => events.onEnd(...exit));
     });
   }
 
-  send(message: ToChild): void {
+  send(message: ToRunner): void {
     if (this.#exited) return;
     this.#writer.add(JSON.stringify(message));
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    // Everything that this turn gives to the child leaves as one frame.
+    // Everything that this turn gives to the runner leaves as one frame.
     process.nextTick(() => {
       this.#flushScheduled = false;
       if (!this.#exited) this.#writer.flush();
@@ -143,14 +146,14 @@ export class ChildConnection {
     const timer = setTimeout(resolve, drainMs);
     await Promise.race([drained, promise]);
     clearTimeout(timer);
-    const { channel, stdin, stdout, stderr } = this.#child;
+    const { channel, stdin, stdout, stderr } = this.#process;
     for (const stream of [channel, stdin, stdout, stderr]) stream.destroy();
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 
   async #readFrames(limits: PoolLimits): Promise<void> {
     const reader = new FrameReader(maxFrameBytes(limits));
-    await readPaced(this.#child.channel, (chunk) => {
+    await readRateLimited(this.#process.channel, (chunk) => {
       if (this.#broken) return;
       try {
         for (const frame of reader.push(chunk)) this.#events.onFrame(frame);
@@ -172,7 +175,7 @@ export class ChildConnection {
   async #readLines(stream: Readable, level: "info" | "warn"): Promise<void> {
     const lines = new LineBuffer((_, line) => this.#events.onRawLine(level, line));
     const decoder = new StringDecoder("utf8");
-    await readPaced(stream, (chunk) => lines.add(level, decoder.write(chunk)));
+    await readRateLimited(stream, (chunk) => lines.add(level, decoder.write(chunk)));
     lines.add(level, decoder.end());
     lines.flush();
   }

@@ -1,11 +1,11 @@
-/** What the parts of a child ask of each other. `Execution` and `Executions` are the classes that do it. */
+/** What the parts of a runner ask of each other. `Execution` and `Executions` are the classes that do it. */
 import type { Log } from "../../../project/authoring.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import type { ConsoleState } from "./console-state.ts";
 import type { ExitError } from "./errors.ts";
 import type { LineBuffer } from "./line-buffer.ts";
 import type { Modules } from "./modules.ts";
-import type { ChildFailure, ChildLimits, ErrorMessage, LogMessage } from "./protocol.ts";
+import type { ErrorMessage, LogMessage, RunnerFailure, RunnerLimits } from "./protocol.ts";
 
 /** One attempt of one execution. */
 export interface Attempt {
@@ -33,17 +33,17 @@ export interface RunRequest {
 
 /** Where lines go to. */
 export interface LogSink {
-  /** Writes a line to the log of an execution, or to the child's own when that has ended. */
+  /** Writes a line to the log of an execution, or to the runner's own when that has ended. */
   write(attempt: Attempt | undefined, level: LogMessage["level"], line: string): void;
   describe(thrown: unknown): ErrorMessage;
 }
 
-/** The child, as an execution sees it. */
-export interface Owner extends LogSink {
+/** The runner, as an execution sees it. */
+export interface AttemptHost extends LogSink {
   readonly modules: Modules;
-  readonly limits: ChildLimits;
+  readonly limits: RunnerLimits;
   done(attempt: Attempt, output: string): void;
-  failed(attempt: Attempt, thrown: unknown, final: boolean, reason: ChildFailure): void;
+  failed(attempt: Attempt, thrown: unknown, final: boolean, reason: RunnerFailure): void;
   run(attempt: Attempt, request: RunRequest): void;
   logOf(attempt: Attempt): Log;
 }

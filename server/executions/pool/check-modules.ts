@@ -1,13 +1,14 @@
 /** Loads modules as for running, to see whether they can be run. */
-import { Child } from "./child.ts";
+
 import type { ModuleCheck, PackageLocation, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
+import { RunnerProcess } from "./runner-process.ts";
 
 /** Children at once; more would each take longer. */
 const atOnce = 2;
 
 /**
- * Modules share a child for as long as all is well, as they do when they run. What fails in a child that has loaded
+ * Modules share a runner for as long as all is well, as they do when they run. What fails in a runner that has loaded
  * others is loaded again in one of its own, so that no module suffers from another.
  */
 export async function checkModules(
@@ -42,29 +43,30 @@ export async function checkModules(
   return checks;
 }
 
-/** A child that runs nothing. *Open* until `close`, or until a module ends it: every load fails from then on. */
+/** A runner that runs nothing. *Open* until `close`, or until a module ends it: every load fails from then on. */
 class Loader {
-  readonly #child: Child;
+  readonly #process: RunnerProcess;
   /** Resolves to the reason. */
   readonly #ended: Promise<string>;
 
-  private constructor(child: Child, ended: Promise<string>) {
-    this.#child = child;
+  private constructor(runner: RunnerProcess, ended: Promise<string>) {
+    this.#process = runner;
     this.#ended = ended;
   }
 
   static async open(options: PoolOptions, location: PackageLocation): Promise<Loader> {
     const { events, limits } = options;
     const ended = Promise.withResolvers<string>();
-    const child = new Child(location.deploymentId, limits, {
+    const runner = new RunnerProcess(location.deploymentId, limits, {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
-      run: (executionId, request, signal) => events.run(executionId, request, signal),
+      runChildExecution: (executionId, request, signal) =>
+        events.runChildExecution(executionId, request, signal),
       changed: () => {},
-      disturbs: (gravely) => child.yieldToOthers(gravely),
+      disturbs: (gravely) => runner.yieldToOthers(gravely),
       ended: ended.resolve,
     });
-    await launch(child, location, options);
-    return new Loader(child, ended.promise);
+    await launch(runner, location, options);
+    return new Loader(runner, ended.promise);
   }
 
   async load(module: string, timeoutMs: number): Promise<ModuleCheck> {
@@ -84,12 +86,12 @@ class Loader {
   }
 
   async close(): Promise<void> {
-    this.#child.end("It was checked");
+    this.#process.end("It was checked");
     await this.#ended;
   }
 
   async #answer(module: string): Promise<ModuleCheck> {
-    const { error, file, line } = await this.#child.load(module);
+    const { error, file, line } = await this.#process.load(module);
     if (error === null) return { module, ok: true };
     const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
     return { module, ok: false, error: { ...error, ...place } };

@@ -1,16 +1,16 @@
-/** Reads what a child sends: frames into messages that have the right shape, lines of the log, and outputs that are JSON. */
-import { decodeOutput, type Frame, frameKinds } from "../child/frames.ts";
-import type { FromChild } from "../child/protocol.ts";
+/** Reads what a runner sends: frames into messages that have the right shape, lines of the log, and outputs that are JSON. */
+import { decodeOutput, type Frame, frameKinds } from "../runner/frames.ts";
+import type { FromRunner } from "../runner/protocol.ts";
 import type { LogEntry, PoolLimits } from "./contract.ts";
-import { isDeathRattle } from "./death.ts";
+import { isCrashOutput } from "./crash-output.ts";
 import { isJson } from "./json-check.ts";
-import { LogGate } from "./log-gate.ts";
-import { ProtocolError, parseFrame, parseMessage } from "./validate.ts";
+import { LogLimiter } from "./log-limiter.ts";
+import { ProtocolError, parseFrame, parseMessage } from "./parse-message.ts";
 
-export type Message = Exclude<FromChild, { t: "log" | "done" }>;
+export type Message = Exclude<FromRunner, { t: "log" | "done" }>;
 
-export interface InboxEvents {
-  /** Counts a line of a job. @throws ProtocolError when it is not the child's, or has written too many */
+export interface ReceiverEvents {
+  /** Counts a line of a attempt. @throws ProtocolError when it is not the runner's, or has written too many */
   countLine(executionId: string): void;
   onLog(entries: LogEntry[]): void;
   onMessage(message: Message): void;
@@ -18,23 +18,23 @@ export interface InboxEvents {
   onOutput(executionId: string, output: string, valid: true | Promise<boolean>): void;
 }
 
-/** Levels of nesting of what leaves a child, unless the limits say otherwise. */
+/** Levels of nesting of what leaves a runner, unless the limits say otherwise. */
 export const defaultJsonDepth = 64;
 
 /** The end of its standard error that is kept to explain a death. */
 const keptStderrLength = 4096;
 
-export class Inbox {
+export class Receiver {
   readonly #limits: PoolLimits;
-  readonly #events: InboxEvents;
-  readonly #gate: LogGate;
+  readonly #events: ReceiverEvents;
+  readonly #gate: LogLimiter;
   #stderr = "";
   #dying = false;
 
-  constructor(limits: PoolLimits, events: InboxEvents) {
+  constructor(limits: PoolLimits, events: ReceiverEvents) {
     this.#limits = limits;
     this.#events = events;
-    this.#gate = new LogGate({
+    this.#gate = new LogLimiter({
       lineBytes: limits.logLineBytes,
       lines: limits.logLines,
       count: (executionId) => events.countLine(executionId),
@@ -46,7 +46,7 @@ export class Inbox {
     return this.#stderr;
   }
 
-  /** @throws ProtocolError for what no child sends */
+  /** @throws ProtocolError for what no runner sends */
   takeFrame({ kind, body }: Frame): void {
     if (kind === frameKinds.messages) this.#takeMessages(body);
     else if (kind === frameKinds.output) this.#takeOutputFrame(body);
@@ -59,7 +59,7 @@ export class Inbox {
     if (level === "warn") {
       this.#stderr = `${this.#stderr}${line}\n`.slice(-keptStderrLength);
       // What a runtime prints when it dies is about the runtime, and names the server's paths.
-      this.#dying ||= isDeathRattle(line);
+      this.#dying ||= isCrashOutput(line);
       if (this.#dying) return;
     }
     const entries: LogEntry[] = [];
@@ -76,7 +76,7 @@ export class Inbox {
           this.#gate.take(message.entries, entries);
           continue;
         }
-        // In the order in which they came: the lines of a job before its outcome.
+        // In the order in which they came: the lines of a attempt before its outcome.
         this.#give(entries);
         if (message.t === "done") this.#takeOutput(message.id, message.output);
         else this.#events.onMessage(message);

@@ -1,9 +1,9 @@
 /** Standard output and standard error of users' code, cut into lines for the log of the execution that writes. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { current } from "./current.ts";
+import { current } from "./current-attempt.ts";
+import type { LogSink } from "./interfaces.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import type { LogSink } from "./parts.ts";
 
 type Chunk = string | ArrayBufferView;
 

@@ -1,6 +1,6 @@
 /** Which execution the running code belongs to, across timers and promises. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Attempt } from "./parts.ts";
+import type { Attempt } from "./interfaces.ts";
 
 const storage = new AsyncLocalStorage<Attempt>();
 

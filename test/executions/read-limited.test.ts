@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { readPaced } from "../../server/executions/pool/inlet.ts";
+import { readRateLimited } from "../../server/executions/pool/read-limited.ts";
 
 const chunk = Buffer.alloc(64 * 1024);
 const MiB = 2 ** 20;
@@ -20,7 +20,7 @@ function source(bytes: number): Readable {
 
 test("everything arrives, and the end is told", async () => {
   let bytes = 0;
-  await readPaced(source(3 * MiB), ({ length }) => {
+  await readRateLimited(source(3 * MiB), ({ length }) => {
     bytes += length;
   });
   expect(bytes).toBe(3 * MiB);
@@ -36,7 +36,7 @@ test("in one turn of the event loop, a quarter of a MiB and the chunk that passe
     if (counting) setImmediate(count);
   };
   setImmediate(count);
-  await readPaced(source(16 * MiB), ({ length }) => {
+  await readRateLimited(source(16 * MiB), ({ length }) => {
     bytes += length;
   });
   counting = false;
@@ -45,7 +45,7 @@ test("in one turn of the event loop, a quarter of a MiB and the chunk that passe
 
 test("for long, 32 MiB a second", async () => {
   const startMs = performance.now();
-  await readPaced(source(80 * MiB), () => {});
+  await readRateLimited(source(80 * MiB), () => {});
   const seconds = (performance.now() - startMs) / 1000;
   // The first 32 are free.
   expect(seconds).toBeGreaterThan((80 - 32) / 32 - 0.1);
@@ -53,7 +53,7 @@ test("for long, 32 MiB a second", async () => {
 
 test("a broken stream has ended", async () => {
   const stream = new Readable({ read() {} });
-  const ended = readPaced(stream, () => {});
+  const ended = readRateLimited(stream, () => {});
   stream.destroy(new Error("broken"));
   await ended;
   expect(stream.destroyed).toBe(true);

@@ -17,25 +17,25 @@ import {
 } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import type { Executor } from "./executor.ts";
-import { executionTopic, type Notices, watch } from "./notices.ts";
+import { executionTopic, type Notifier, watch } from "./notifier.ts";
 import type { PoolEvents } from "./pool/contract.ts";
 import { isEnd, type StoredError } from "./states.ts";
 
 /** Levels of children below the first execution. */
 export const maxDepth = 100;
 
-type ChildRequest = Parameters<PoolEvents["run"]>[1];
-type ChildResult = Awaited<ReturnType<PoolEvents["run"]>>;
+type ChildRequest = Parameters<PoolEvents["runChildExecution"]>[1];
+type ChildResult = Awaited<ReturnType<PoolEvents["runChildExecution"]>>;
 
 export interface ChildrenOptions {
   engine: Engine;
   executor: Executor;
-  notices: Notices;
+  notifier: Notifier;
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
 }
 
 /** Runs the child, or finds it, and resolves when it has ended. */
-export async function runChild(
+export async function runChildExecution(
   options: ChildrenOptions,
   parentId: string,
   request: ChildRequest,
@@ -87,7 +87,7 @@ function* findOrInsert(child: NewExecution, key: string) {
 }
 
 async function ended(options: ChildrenOptions, row: ExecutionRow, signal: AbortSignal): Promise<ChildResult> {
-  const watcher = watch(options.notices, [executionTopic(row.execution_id)], 1_000);
+  const watcher = watch(options.notifier, [executionTopic(row.execution_id)], 1_000);
   try {
     for (;;) {
       const now = await options.engine.read(() => getExecution(row.org_id, row.execution_id));
