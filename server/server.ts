@@ -69,7 +69,9 @@ export async function startServer(config: Config): Promise<RunningServer> {
   } catch (error) {
     await engine?.close();
     lock?.release();
+    const drained = listener.drain();
     listener.close();
+    await drained;
     throw error;
   }
 }

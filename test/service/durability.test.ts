@@ -126,7 +126,7 @@ onEveryRuntime("durability", { env }, (server) => {
     await logged(execution_id, /begun/);
     const follower = await open(server, "GET", "/api/v1/logs?follow=true&lines=1");
     const followed = Array.fromAsync(lines(follower));
-    const stopping = server.printed(/SIGTERM: finishing/, server.output.length);
+    const stopping = server.printed(/SIGTERM: waiting for running executions/, server.output.length);
     const exit = server.kill("SIGTERM");
     await stopping;
     await expect(exchange(server, head("GET /livez"))).rejects.toThrow();
@@ -143,7 +143,7 @@ onEveryRuntime("durability", { env }, (server) => {
   test("asked twice, it stops at once, and what ran is run again", async () => {
     const { execution_id } = await run(server, "takes", { ms: 1500 });
     await logged(execution_id, /begun/);
-    const stopping = server.printed(/SIGTERM: finishing/, server.output.length);
+    const stopping = server.printed(/SIGTERM: waiting for running executions/, server.output.length);
     const first = server.kill("SIGTERM");
     await stopping;
     await server.kill("SIGTERM");
