@@ -1,4 +1,4 @@
-/** A reporter of vitest's: ends a run with one line that says how many tests passed and failed. */
+/** Reporter: prints `<n> passed, <n> failed` as the last line of a run. CI reads this line. */
 import type { Reporter, TestModule } from "vitest/node";
 
 export default class ClosingLine implements Reporter {
@@ -11,11 +11,13 @@ export default class ClosingLine implements Reporter {
         else if (state === "failed") counts.failed++;
         else counts.skipped++;
       }
-      // A module that could not be loaded has no tests to count.
+      // A test file that failed to load has no tests to count.
       if (module.state() === "failed" && module.errors().length > 0) counts.failed++;
     }
-    const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-    // After the other reporters' summary, which is written in the same turn.
-    process.on("exit", () => console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`));
+    // The default reporter writes its summary after this event.
+    process.on("exit", () => {
+      if (counts.skipped > 0) console.log(`${counts.skipped} skipped`);
+      console.log(`${counts.passed} passed, ${counts.failed} failed`);
+    });
   }
 }
