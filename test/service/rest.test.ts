@@ -174,7 +174,7 @@ onEveryRuntime("REST", {}, (server) => {
     expect(JSON.parse(answer?.body ?? "") as ErrorJson).toMatchObject({ code: "resource_exhausted" });
   });
 
-  test("what is not HTTP is refused, and the service goes on", async () => {
+  test("answers 400 to bytes that are not HTTP, and keeps serving", async () => {
     for (const garbage of ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "PRIVET / HTTP/1.1\r\n\r\n"]) {
       const [answer] = await exchange(server, garbage).catch(() => []);
       if (answer !== undefined) expect(answer.status).toBe(400);

@@ -59,7 +59,7 @@ onEveryRuntime("TLS", { args }, (server) => {
     expect((await runToEnd(server, "echo", { b: 2 })).output).toEqual({ b: 2 });
   });
 
-  test("who speaks no TLS gets no answer, and disturbs nobody", async () => {
+  test("closes a connection without TLS, and keeps serving", async () => {
     const url = server.url.replace("https://localhost", "http://localhost");
     await expect(exchange({ url, apiKey: "" }, head("GET /livez"))).rejects.toThrow("without an answer");
     expect((await call(server, "GET", "/livez", { key: null })).status).toBe(200);
