@@ -1,18 +1,19 @@
 /**
- * What a schedule that is due does now: a pure function of times.
+ * Plans the ticks of a due schedule: a pure function of times.
  *
- * A tick is *on time* when a scheduler was awake at its time, or came back at most ten seconds later, so that a restart
- * loses nothing. Every other is *missed*: the latest missed one within `catchUpSeconds` runs once, the others are
- * recorded and do not run.
+ * A *tick* is one time at which a schedule is due. It is *on time* if a scheduler was awake at that time or within the
+ * ten seconds after it, so that a restart misses nothing. Every other tick is *missed*. The latest missed tick runs if it
+ * is within `catchUpSeconds`; earlier ones are recorded and do not run.
  */
-import { latestRun, nextRun, parseCron, runsBetween } from "../../project/cron.ts";
+import { nextRun, parseCron, previousRuns } from "../../project/cron.ts";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 
-/** How late a tick may be found and still count as on time. */
+/** How late a tick may be processed and still count as on time. */
 export const graceMs = 10_000;
 
-/** Missed ticks that get a row of their own; of more, the latest do. */
-const maxMissed = 100;
+/** Missed ticks of one schedule that are recorded. If more were missed, the latest are recorded. */
+const maxMissed = 30;
+/** Ticks of one schedule that are planned at once. If more are due, the schedule stays due. */
 const maxOnTime = 100;
 
 export interface PlannedTick {
@@ -22,75 +23,48 @@ export interface PlannedTick {
 }
 
 export interface Plan {
-  /** In order of their times. */
+  /** The earliest first. */
   ticks: PlannedTick[];
-  /** When the schedule is due again; null when never. */
+  /** When the schedule is due next; null if never. */
   nextMs: number | null;
 }
 
+type Timing = Pick<ScheduleDefinition, "cron" | "timezone" | "catchUpSeconds">;
+
 /**
- * @param dueMs - the time at which the schedule is due, not after `nowMs`
- * @param awakeSinceMs - from when on a scheduler was awake without a break until `nowMs`
+ * @param dueMs - when the schedule is due, not after `nowMs`
+ * @param awakeSinceMs - since when a scheduler has been awake without interruption
  */
-export function planTicks(
-  schedule: Pick<ScheduleDefinition, "cron" | "timezone" | "catchUpSeconds">,
-  dueMs: number,
-  nowMs: number,
-  awakeSinceMs: number,
-): Plan {
+export function planTicks(schedule: Timing, dueMs: number, nowMs: number, awakeSinceMs: number): Plan {
   const cron = parseCron(schedule.cron);
   const { timezone } = schedule;
-  const now = new Date(nowMs);
-  const ticks: PlannedTick[] = [];
   const onTimeFromMs = awakeSinceMs - graceMs;
+  const ticks: PlannedTick[] = [];
   if (dueMs < onTimeFromMs) {
-    const beforeOnTime = new Date(onTimeFromMs - 1);
-    const latest = latestRun(cron, timezone, new Date(dueMs - 1), beforeOnTime)?.getTime() ?? dueMs;
-    const catches = nowMs - latest <= schedule.catchUpSeconds * 1000;
-    for (const missedMs of missedBefore(cron, timezone, dueMs, latest)) {
-      ticks.push({ dueMs: missedMs, outcome: "missed", reason: "No scheduler was running at that time." });
+    const missed = previousRuns(cron, timezone, new Date(onTimeFromMs), new Date(dueMs), maxMissed).reverse();
+    for (const [index, run] of missed.entries()) {
+      const isLatest = index === missed.length - 1;
+      ticks.push(planMissed(schedule, run.getTime(), nowMs, isLatest));
     }
-    ticks.push(
-      catches
-        ? { dueMs: latest, outcome: "run", reason: `Caught up ${seconds(nowMs - latest)} late.` }
-        : { dueMs: latest, outcome: "missed", reason: missedReason(schedule, nowMs - latest) },
-    );
   }
-  const from = new Date(Math.max(dueMs, onTimeFromMs) - 1);
-  for (const run of runsBetween(cron, timezone, from, now, maxOnTime)) {
-    ticks.push({ dueMs: run.getTime(), outcome: "run", reason: "On time." });
+  let next = nextRun(cron, timezone, new Date(Math.max(dueMs, onTimeFromMs) - 1));
+  for (let count = 0; count < maxOnTime && next !== null && next.getTime() <= nowMs; count++) {
+    ticks.push({ dueMs: next.getTime(), outcome: "run", reason: "On time." });
+    next = nextRun(cron, timezone, next);
   }
-  return { ticks, nextMs: nextRun(cron, timezone, now)?.getTime() ?? null };
+  return { ticks, nextMs: next?.getTime() ?? null };
 }
 
-/** The missed ticks before the latest one; of very many, the last hundred. */
-function missedBefore(
-  cron: ReturnType<typeof parseCron>,
-  timezone: string,
-  dueMs: number,
-  latestMs: number,
-): number[] {
-  if (latestMs <= dueMs) return [];
-  const until = new Date(latestMs - 1);
-  const all = runsBetween(cron, timezone, new Date(dueMs - 1), until, maxMissed + 1);
-  if (all.length <= maxMissed) return all.map((run) => run.getTime());
-  const kept: number[] = [];
-  let end = until;
-  while (kept.length < maxMissed) {
-    const run = latestRun(cron, timezone, new Date(dueMs - 1), end);
-    if (run === null) break;
-    kept.unshift(run.getTime());
-    end = new Date(run.getTime() - 1);
+function planMissed(schedule: Timing, dueMs: number, nowMs: number, isLatest: boolean): PlannedTick {
+  const reason = "No scheduler was running at that time";
+  if (!isLatest) return { dueMs, outcome: "missed", reason: `${reason}.` };
+  const late = `${Math.round((nowMs - dueMs) / 1000)} s late`;
+  if (nowMs - dueMs <= schedule.catchUpSeconds * 1000) {
+    return { dueMs, outcome: "run", reason: `Caught up ${late}.` };
   }
-  return kept;
-}
-
-function missedReason(schedule: { catchUpSeconds: number }, lateMs: number): string {
-  const why = "No scheduler was running at that time";
-  if (schedule.catchUpSeconds === 0) return `${why}, and catch_up is 0.`;
-  return `${why}; ${seconds(lateMs)} late is over catch_up (${schedule.catchUpSeconds} s).`;
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 1000)} s`;
+  const limit =
+    schedule.catchUpSeconds === 0
+      ? ", and catch_up is 0."
+      : `; ${late} is over catch_up (${schedule.catchUpSeconds} s).`;
+  return { dueMs, outcome: "missed", reason: `${reason}${limit}` };
 }

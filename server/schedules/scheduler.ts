@@ -1,10 +1,9 @@
 /**
- * Starts what is due. Once a second it asks the store, by index, for schedules whose time has come, and decides each of
- * their ticks in the transaction that queues the execution and sets the next time. A tick is a unique row, so that it runs
- * once, however many schedulers share the store and however often one dies.
+ * Runs schedules. Once a second the scheduler reads the schedules that are due, by index, and processes their ticks. A
+ * tick is a unique row, so that it runs once with any number of schedulers on one store, and after any crash.
  *
- * node-cron gives the beat. It arms its timer by the wall clock, so that a clock set back an hour would stop it for an
- * hour: a watch on the monotonic clock starts it anew then.
+ * node-cron calls the scheduler each second. It arms its timer by the wall clock and would stop for an hour if the clock
+ * were set back an hour, so that a timer on the monotonic clock restarts it.
  */
 import { performance } from "node:perf_hooks";
 import { createTask, type ScheduledTask } from "node-cron";
@@ -14,18 +13,18 @@ import { logTopic, type Notifier } from "../executions/notifier.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import { listRunnableSchedules, setNextDue } from "../store/schedules.ts";
-import { batchSize, type Decided, decideDue, startWaiting } from "./decide.ts";
 import { nextDue } from "./next-due.ts";
+import { batchSize, processDueTicks, startWaitingTicks, type TickEffects } from "./ticks.ts";
 
-const beatWatchMs = 2_500;
-/** A wall clock that is so far behind where it was has been set back. */
+const watchdogMs = 2_500;
+/** The wall clock was set back if it lags the monotonic clock by more than this. */
 const setBackMs = 2_000;
 
-/** The two clocks, so that tests can set one back. */
+/** The system's clocks, replaceable in tests. */
 export interface Clock {
   /** Unix milliseconds. */
   wallMs(): number;
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds since any fixed time; never decreases. */
   monotonicMs(): number;
 }
 
@@ -41,7 +40,8 @@ export interface SchedulerParts {
 export class Scheduler {
   readonly #parts: SchedulerParts;
   #task: ScheduledTask | null = null;
-  #watch: NodeJS.Timeout | null = null;
+  #watchdog: NodeJS.Timeout | null = null;
+  #lastCallMs = 0;
   #lastPass: { wallMs: number; monotonicMs: number } | null = null;
   #passing: Promise<void> | null = null;
   #closed = false;
@@ -52,42 +52,39 @@ export class Scheduler {
   }
 
   start(): void {
-    this.#startBeat();
-    let beat = performance.now();
-    const tick = () => {
-      beat = performance.now();
-      void this.pass();
-    };
-    this.#onBeat = tick;
-    this.#watch = setInterval(() => {
-      if (performance.now() - beat > beatWatchMs) {
-        this.#startBeat();
-        tick();
+    this.#startTask();
+    this.#watchdog = setInterval(() => {
+      if (performance.now() - this.#lastCallMs > watchdogMs) {
+        this.#startTask();
+        void this.pass();
       }
-    }, beatWatchMs);
+    }, watchdogMs);
   }
 
-  #onBeat: () => void = () => {};
-
-  #startBeat(): void {
+  #startTask(): void {
     void this.#task?.destroy();
-    this.#task = createTask("* * * * * *", () => this.#onBeat(), { logger: silent });
+    this.#lastCallMs = performance.now();
+    const call = (): void => {
+      this.#lastCallMs = performance.now();
+      void this.pass();
+    };
+    this.#task = createTask("* * * * * *", call, { logger: silent });
     void this.#task.start();
   }
 
-  /** @throws Error when the last pass failed. */
+  /** @throws Error if the last pass failed */
   check(): void {
     if (this.#error !== null) throw new Error(this.#error);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#watch !== null) clearInterval(this.#watch);
+    if (this.#watchdog !== null) clearInterval(this.#watchdog);
     await this.#task?.destroy();
     await this.#passing;
   }
 
-  /** Decides everything that is due now. One pass at a time; a call during a pass waits for that one. */
+  /** Processes everything that is due now. A call during a pass waits for that pass. */
   pass(): Promise<void> {
     this.#passing ??= this.#pass()
       .then(
@@ -114,17 +111,17 @@ export class Scheduler {
     const awakeMs = last === null ? 0 : monotonicMs - last.monotonicMs;
     if (last !== null && nowMs < last.wallMs + awakeMs - setBackMs) await this.#recompute(nowMs);
     while (!this.#closed) {
-      const decided = await engine.write(() => decideDue(nowMs, nowMs - awakeMs));
-      this.#announce(decided);
-      if (decided.schedules < batchSize) break;
+      const effects = await engine.write(() => processDueTicks(nowMs, nowMs - awakeMs));
+      this.#notify(effects);
+      if (effects.schedules < batchSize) break;
     }
     if (this.#closed) return;
-    // Only now: while passes fail, what is due waits, and is on time for the pass that succeeds.
+    // Only after success: ticks that became due while passes failed are on time for the pass that succeeds.
     this.#lastPass = { wallMs: nowMs, monotonicMs };
-    this.#announce(await engine.write(() => startWaiting(nowMs)));
+    this.#notify(await engine.write(() => startWaitingTicks(nowMs)));
   }
 
-  /** The clock was set back: what was computed from the later time would come too late. */
+  /** Computes all due times again after the clock was set back: those computed from the later time are too late. */
   async #recompute(nowMs: number): Promise<void> {
     const { engine } = this.#parts;
     let after = { orgId: "", scheduleId: "" };
@@ -143,9 +140,9 @@ export class Scheduler {
     }
   }
 
-  #announce(decided: Decided): void {
-    for (const deploymentId of decided.deployments) this.#parts.executor.wake(deploymentId);
-    for (const orgId of decided.logged) this.#parts.notifier.notify(logTopic(orgId));
+  #notify(effects: TickEffects): void {
+    for (const deploymentId of effects.deployments) this.#parts.executor.wake(deploymentId);
+    for (const orgId of effects.logged) this.#parts.notifier.notify(logTopic(orgId));
   }
 }
 

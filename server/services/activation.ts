@@ -3,8 +3,8 @@ import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
 import { logTopic } from "../executions/notifier.ts";
-import { type Decided, decideDueOf } from "../schedules/decide.ts";
 import { nextDue } from "../schedules/next-due.ts";
+import { processDueTicksOfProject, type TickEffects } from "../schedules/ticks.ts";
 import { type Activation, activate, NameConflict } from "../store/activation.ts";
 import type { Actor, DeploymentRow } from "../store/deployments.ts";
 import type { Program } from "../store/engine.ts";
@@ -27,17 +27,17 @@ export function activationOf(row: DeploymentRow, actor: Actor): Activation {
   };
 }
 
-/** Activates a deployment; what was due of its predecessor's schedules is decided first. */
-export function* switchTo(work: Activation): Program<Decided> {
-  const decided = yield* decideDueOf(work.deployment, work.nowMs);
+/** Activates a deployment, after the due ticks of its predecessor's schedules. */
+export function* switchTo(work: Activation): Program<TickEffects> {
+  const effects = yield* processDueTicksOfProject(work.deployment, work.nowMs);
   yield* activate(work);
-  return decided;
+  return effects;
 }
 
 /** Lets the rest of the process know what is active now. */
-export function afterActivation(app: App, row: DeploymentRow, decided: Decided): void {
+export function afterActivation(app: App, row: DeploymentRow, effects: TickEffects): void {
   app.routes.forget(row.org_id);
-  wakeDecided(app, decided);
+  notifyTickEffects(app, effects);
   // A child that cannot start now says so at the first execution.
   app.pools.warm(row.deployment_id).catch(() => {});
   logDeployment(
@@ -47,10 +47,10 @@ export function afterActivation(app: App, row: DeploymentRow, decided: Decided):
   );
 }
 
-/** Lets the executor know of the runs that were decided. */
-export function wakeDecided(app: App, decided: Decided): void {
-  for (const deploymentId of decided.deployments) app.executor.wake(deploymentId);
-  for (const orgId of decided.logged) app.notifier.notify(logTopic(orgId));
+/** Wakes the executor and the log readers after a program processed ticks. */
+export function notifyTickEffects(app: App, effects: TickEffects): void {
+  for (const deploymentId of effects.deployments) app.executor.wake(deploymentId);
+  for (const orgId of effects.logged) app.notifier.notify(logTopic(orgId));
 }
 
 export function logDeployment(app: App, row: DeploymentRow, message: string): void {

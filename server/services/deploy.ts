@@ -5,7 +5,7 @@ import { formatProblem, loadProject, PROJECT_FILE } from "../../project/file.ts"
 import type { Caller } from "../auth.ts";
 import { fail, invalid } from "../errors.ts";
 import { orderedId } from "../ids.ts";
-import type { Decided } from "../schedules/decide.ts";
+import type { TickEffects } from "../schedules/ticks.ts";
 import {
   type DeploymentRow,
   failDeployment,
@@ -80,10 +80,10 @@ export async function deploy(
     yield* insertEvent(caller.orgId, deploymentId, "created", now, actor);
   });
   const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
-  let decided: Decided;
+  let effects: TickEffects;
   try {
     await checkModules(app, deploymentId, app.packages.directory(key), definition);
-    decided = await engine
+    effects = await engine
       .write(function* () {
         const now = yield* getDeployment(caller.orgId, deploymentId);
         if (now?.status !== "pending") {
@@ -100,7 +100,7 @@ export async function deploy(
     logDeployment(app, pending, `Deployment ${deploymentId} of '${definition.name}' failed: ${message}`);
     throw error;
   }
-  afterActivation(app, pending, decided);
+  afterActivation(app, pending, effects);
   return { deploymentId, unchanged: false };
 }
 

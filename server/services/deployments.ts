@@ -14,7 +14,7 @@ import {
 import { callerOf } from "../auth.ts";
 import { fail, invalid, notFound, statusHeader } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
-import { decideDueOf, noneDecided } from "../schedules/decide.ts";
+import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";
 import { deleteDeployment } from "../store/activation.ts";
 import {
   type Actor,
@@ -32,9 +32,9 @@ import {
   afterActivation,
   deploymentName,
   logDeployment,
+  notifyTickEffects,
   rethrowConflict,
   switchTo,
-  wakeDecided,
 } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -162,7 +162,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const actor: Actor = { keyId: caller.keyId, keyName: caller.keyName };
       const row = await require(caller.orgId, request.deploymentId);
       await app.packages.ensure({ orgId: row.org_id, digest: row.digest });
-      const decided = await engine
+      const effects = await engine
         .write(function* () {
           const now = yield* getDeployment(caller.orgId, request.deploymentId);
           if (now === undefined || (now.status !== "superseded" && now.status !== "active")) {
@@ -172,20 +172,20 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
               { status: 409 },
             );
           }
-          if (now.status !== "superseded") return noneDecided();
+          if (now.status !== "superseded") return noTickEffects();
           const due = yield* switchTo(activationOf(now, actor));
           yield* audit(caller, "deployment.rolled_back", `to ${deploymentName(now)}`, aboutOf(now));
           return due;
         })
         .catch(rethrowConflict);
-      afterActivation(app, row, decided);
+      afterActivation(app, row, effects);
       return describe(caller.orgId, request.deploymentId);
     },
 
     async deleteDeployment(request, context) {
       const caller = callerOf(context);
       const row = await require(caller.orgId, request.deploymentId);
-      const decided = await engine.write(function* () {
+      const effects = await engine.write(function* () {
         const now = yield* getDeployment(caller.orgId, request.deploymentId);
         if (now?.status === "active" && !request.force) {
           throw fail(
@@ -194,15 +194,16 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
             { status: 409 },
           );
         }
-        if (now === undefined || now.status === "deleted") return noneDecided();
-        const due = now.status === "active" ? yield* decideDueOf(now, Date.now()) : noneDecided();
+        if (now === undefined || now.status === "deleted") return noTickEffects();
+        const due =
+          now.status === "active" ? yield* processDueTicksOfProject(now, Date.now()) : noTickEffects();
         const actor = { keyId: caller.keyId, keyName: caller.keyName };
         yield* deleteDeployment(caller.orgId, request.deploymentId, actor, Date.now());
         yield* audit(caller, "deployment.deleted", deploymentName(now), aboutOf(now));
         return due;
       });
       app.routes.forget(caller.orgId);
-      wakeDecided(app, decided);
+      notifyTickEffects(app, effects);
       logDeployment(app, row, `Deployment ${row.deployment_id} of '${row.project}' was deleted.`);
       return describe(caller.orgId, request.deploymentId);
     },

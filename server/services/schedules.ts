@@ -1,4 +1,4 @@
-/** ScheduleService: the schedules of the active deployments. */
+/** Implements ScheduleService. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -14,8 +14,8 @@ import {
 } from "../../proto/svc/v1/schedule_pb.ts";
 import { callerOf } from "../auth.ts";
 import { notFound } from "../errors.ts";
-import { decideDueOf } from "../schedules/decide.ts";
 import { nextDue } from "../schedules/next-due.ts";
+import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";
 import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import {
@@ -26,13 +26,14 @@ import {
   setPaused,
   type TickWithStatus,
 } from "../store/schedules.ts";
+import { notifyTickEffects } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
 import { environmentOf } from "./request.ts";
 
-const shownRuns = 10;
-const shownTicks = 10;
+const maxNextRuns = 10;
+const maxTicks = 10;
 
 export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
   const { engine } = app;
@@ -45,7 +46,7 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
     return row;
   }
 
-  async function switchTo(
+  async function setPausedByName(
     paused: boolean,
     request: { name: string; environment: string },
     context: HandlerContext,
@@ -53,19 +54,19 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
     const caller = callerOf(context);
     const { orgId } = caller;
     const environment = environmentOf(request.environment, context);
-    const row = await engine.write(function* () {
+    const { row, effects } = await engine.write(function* () {
       const found = yield* require(orgId, environment, request.name);
+      // Pausing a paused schedule changes nothing and is not audited.
+      if ((found.paused === 1) === paused) return { row: found, effects: noTickEffects() };
       const definition = parseStored<ScheduleDefinition>(found.definition);
-      // A second pause or resume changes nothing, so that it may be repeated.
-      if ((found.paused === 1) !== paused) {
-        yield* decideDueOf(found, Date.now());
-        yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
-        const action = paused ? "schedule.paused" : "schedule.resumed";
-        const { name } = found;
-        yield* audit(caller, action, `schedule of ${found.kind} '${name}'`, { name, environment });
-      }
-      return yield* require(orgId, environment, request.name);
+      const effects = yield* processDueTicksOfProject(found, Date.now());
+      yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
+      const action = paused ? "schedule.paused" : "schedule.resumed";
+      const { name } = found;
+      yield* audit(caller, action, `schedule of ${found.kind} '${name}'`, { name, environment });
+      return { row: yield* require(orgId, environment, name), effects };
     });
+    notifyTickEffects(app, effects);
     return toSchedule(row, undefined);
   }
 
@@ -89,20 +90,20 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
       const environment = environmentOf(request.environment, context);
       const { row, ticks } = await engine.read(function* () {
         const row = yield* require(orgId, environment, request.name);
-        return { row, ticks: yield* listTicks(orgId, row.schedule_id, shownTicks) };
+        return { row, ticks: yield* listTicks(orgId, row.schedule_id, maxTicks) };
       });
       const message = toSchedule(row, ticks[0]);
       message.ticks = ticks.map(toTick);
       if (row.next_due_at !== null) {
         const from = new Date(row.next_due_at - 1);
-        const runs = nextRuns(parseCron(message.cron), message.timezone, from, shownRuns);
+        const runs = nextRuns(parseCron(message.cron), message.timezone, from, maxNextRuns);
         message.nextRuns = runs.map(timestampFromDate);
       }
       return message;
     },
 
-    pauseSchedule: (request, context) => switchTo(true, request, context),
-    resumeSchedule: (request, context) => switchTo(false, request, context),
+    pauseSchedule: (request, context) => setPausedByName(true, request, context),
+    resumeSchedule: (request, context) => setPausedByName(false, request, context),
   };
 }
 

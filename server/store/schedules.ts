@@ -1,6 +1,6 @@
 /**
- * Schedules and their ticks. A schedule belongs to a target's name in an environment and outlives the deployments that
- * define it. A tick is a row with a unique key of schedule and due time: that key is what makes one tick one run.
+ * Schedules and their ticks. A schedule belongs to the name of a target in an environment and outlives the deployments
+ * that define it. A tick is one due time of a schedule; its unique key prevents a second run.
  */
 import type { TargetKind } from "../../project/definition.ts";
 import { all, first, type Program, run } from "./engine.ts";
@@ -12,7 +12,7 @@ export interface ScheduleRow {
   kind: TargetKind;
   name: string;
   project: string;
-  /** Null when no active deployment defines it. */
+  /** Null if no active deployment defines the schedule. */
   deployment_id: string | null;
   /** JSON of a ScheduleDefinition. */
   definition: string;
@@ -31,14 +31,14 @@ export interface TickRow {
 }
 
 export interface TickWithStatus extends TickRow {
-  /** Null when the tick has no execution, or it is no longer kept. */
+  /** Status of the execution. Null if there is none or it was deleted. */
   status: string | null;
 }
 
 const SELECT_ALL = `SELECT * FROM schedules WHERE org_id = ? AND environment = ? AND deployment_id IS NOT NULL
 ORDER BY name`;
 const SELECT_OF_DEPLOYMENT = "SELECT * FROM schedules WHERE org_id = ? AND deployment_id = ?";
-const SELECT_ONE = `SELECT * FROM schedules
+const SELECT_BY_NAME = `SELECT * FROM schedules
 WHERE org_id = ? AND environment = ? AND name = ? AND deployment_id IS NOT NULL`;
 const SELECT_DUE = "SELECT * FROM schedules WHERE next_due_at <= ? ORDER BY next_due_at LIMIT ?";
 const SELECT_DUE_OF_PROJECT = `SELECT * FROM schedules
@@ -47,7 +47,7 @@ const SELECT_RUNNABLE_PAGE = `SELECT * FROM schedules
 WHERE next_due_at IS NOT NULL AND (org_id, schedule_id) > (?, ?) ORDER BY org_id, schedule_id LIMIT ?`;
 const SET_NEXT_DUE = "UPDATE schedules SET next_due_at = ? WHERE org_id = ? AND schedule_id = ?";
 const SET_PAUSED = "UPDATE schedules SET paused = ?, next_due_at = ? WHERE org_id = ? AND schedule_id = ?";
-/** What was found missed while the clock was wrong may still run when its time comes. */
+/** A tick that was recorded as missed while the clock was ahead may still run at its time. */
 const INSERT_TICK = `INSERT INTO ticks (org_id, schedule_id, due_at, outcome, reason, execution_id, decided_at)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (org_id, schedule_id, due_at) DO UPDATE SET outcome = excluded.outcome, reason = excluded.reason,
@@ -84,19 +84,19 @@ export function* getSchedule(
   environment: string,
   name: string,
 ): Program<ScheduleRow | undefined> {
-  return yield* first<ScheduleRow>(SELECT_ONE, orgId, environment, name);
+  return yield* first<ScheduleRow>(SELECT_BY_NAME, orgId, environment, name);
 }
 
 export function* getScheduleById(orgId: string, scheduleId: string): Program<ScheduleRow | undefined> {
   return yield* first<ScheduleRow>(SELECT_BY_ID, orgId, scheduleId);
 }
 
-/** What is due, the longest due first. Found by index: what is not due costs nothing. */
+/** Due schedules, the earliest due time first. Schedules that are not due cost nothing: an index finds the due ones. */
 export function* listDueSchedules(nowMs: number, limit: number): Program<ScheduleRow[]> {
   return yield* all<ScheduleRow>(SELECT_DUE, nowMs, limit);
 }
 
-/** What is due of one project in an environment. */
+/** Due schedules of one project in an environment. */
 export function* listDueOfProject(
   scope: { org_id: string; environment: string; project: string },
   nowMs: number,
@@ -105,7 +105,7 @@ export function* listDueOfProject(
   return yield* all<ScheduleRow>(SELECT_DUE_OF_PROJECT, org_id, environment, project, nowMs);
 }
 
-/** All that will be due at some time, by key, for the rare pass over everything. */
+/** A page of all schedules with a due time, by key. */
 export function* listRunnableSchedules(
   after: { orgId: string; scheduleId: string },
   limit: number,
@@ -126,7 +126,7 @@ export function* setPaused(
   yield* run(SET_PAUSED, paused ? 1 : 0, nextDueAtMs, orgId, scheduleId);
 }
 
-/** Decides a tick; false when it was decided before. */
+/** Records a tick. @returns false if it was recorded before */
 export function* insertTick(
   schedule: { org_id: string; schedule_id: string },
   tick: TickRow,
@@ -146,7 +146,7 @@ export function* insertTick(
   return row !== undefined;
 }
 
-/** Turns a waiting tick into a run; false when it no longer waits. */
+/** Turns a waiting tick into a run. @returns false if it does not wait any more */
 export function* startTick(
   schedule: { org_id: string; schedule_id: string },
   dueAtMs: number,
@@ -159,8 +159,8 @@ export function* startTick(
   );
 }
 
-/** Gives up every waiting tick of a schedule that no longer runs. */
-export function* skipWaiting(
+/** Skips all waiting ticks of a schedule. */
+export function* skipWaitingTicks(
   schedule: { org_id: string; schedule_id: string },
   reason: string,
   nowMs: number,
@@ -168,12 +168,12 @@ export function* skipWaiting(
   yield* run(SKIP_TICK, reason, nowMs, schedule.org_id, schedule.schedule_id);
 }
 
-/** The id of the schedule's latest run, if that has not ended. */
-export function* getActiveRun(orgId: string, scheduleId: string): Program<string | null> {
+/** The execution id of the latest run of a schedule. Null if that run has ended. */
+export function* getActiveRunId(orgId: string, scheduleId: string): Program<string | null> {
   return (yield* first<{ execution_id: string }>(SELECT_ACTIVE_RUN, orgId, scheduleId))?.execution_id ?? null;
 }
 
-/** The oldest waiting tick of each schedule that has one. */
+/** The oldest waiting tick of each schedule. */
 export function* listWaitingTicks(
   limit: number,
 ): Program<{ org_id: string; schedule_id: string; due_at: number }[]> {
@@ -184,7 +184,7 @@ export function* countWaitingTicks(orgId: string, scheduleId: string): Program<n
   return (yield* first<{ count: number }>(COUNT_WAITING, orgId, scheduleId))?.count ?? 0;
 }
 
-/** The last ticks, newest first. */
+/** The latest ticks, the newest first. */
 export function* listTicks(orgId: string, scheduleId: string, limit: number): Program<TickWithStatus[]> {
   return yield* all<TickWithStatus>(SELECT_TICKS, orgId, scheduleId, limit);
 }

@@ -1,6 +1,4 @@
-/** Clock changes as `Intl` shows them, found without project/cron. */
-
-/** The instants from `from` until `to` at which the offset of a zone changes, to the minute. */
+/** @returns the instants at which `Intl` shows a change of a zone's offset, to the minute */
 export function changesOf(timezone: string, from: number, to: number): number[] {
   const format = new Intl.DateTimeFormat("en-US", { timeZone: timezone, timeZoneName: "longOffset" });
   const offsetAt = (instant: number): string => format.format(instant).split(", ")[1] ?? "";

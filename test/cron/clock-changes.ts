@@ -1,11 +1,11 @@
 /**
- * Clock changes worked out by hand from the rules at the head of project/cron.ts and from the zones' laws, not by any
- * program. A run is due in a window `after < run <= until`; all that are due there are listed, in UTC.
+ * Runs around clock changes, worked out by hand from the rules in project/cron.ts. Each case lists all runs of a window
+ * `after < run <= until`, in UTC.
  */
 
 export interface Window {
   readonly zone: string;
-  /** What happens there. */
+  /** The clock change in the window. */
   readonly change: string;
   readonly after: string;
   readonly until: string;
@@ -43,7 +43,7 @@ export const windows: readonly Window[] = [
   },
   {
     zone: "Europe/Berlin",
-    change: "the same night in short, for the rhythm of interval jobs",
+    change: "the same night, shorter window",
     after: "2026-03-28T23:30:00Z",
     until: "2026-03-29T03:00:00Z",
     runs: {
@@ -72,7 +72,7 @@ export const windows: readonly Window[] = [
   },
   {
     zone: "Europe/Berlin",
-    change: "the same night in short",
+    change: "the same night, shorter window",
     after: "2026-10-24T22:00:00Z",
     until: "2026-10-25T03:00:00Z",
     runs: {
@@ -84,7 +84,7 @@ export const windows: readonly Window[] = [
   },
   {
     zone: "Europe/Berlin",
-    change: "the second 02:00 hour has begun: what it repeats has been",
+    change: "in the repeated hour: fixed-time jobs have run already",
     after: "2026-10-25T01:10:00Z",
     until: "2026-10-26T02:00:00Z",
     runs: {
@@ -136,7 +136,7 @@ export const windows: readonly Window[] = [
   },
   {
     zone: "Australia/Lord_Howe",
-    change: "the same night in short",
+    change: "the same night, shorter window",
     after: "2026-04-04T13:15:00Z",
     until: "2026-04-04T17:00:00Z",
     runs: {
@@ -161,7 +161,7 @@ export const windows: readonly Window[] = [
   },
   {
     zone: "Australia/Lord_Howe",
-    change: "the same night in short",
+    change: "the same night, shorter window",
     after: "2026-10-03T13:45:00Z",
     until: "2026-10-03T17:00:00Z",
     runs: {
@@ -270,11 +270,23 @@ export const windows: readonly Window[] = [
   {
     zone: "Antarctica/Casey",
     change:
-      "9 March 2023: three hours, 03:00 became 00:00 at 16:00Z of the 8th, a correction that runs again",
+      "9 March 2023: three hours, 03:00 became 00:00 at 16:00Z of the 8th. Vixie's cron runs the job twice",
     after: "2023-03-08T13:00:00Z",
     until: "2023-03-09T04:00:00Z",
     runs: {
-      "30 1 * * *": ["08T14:30", "08T17:30"],
+      "30 1 * * *": ["08T14:30"],
+    },
+  },
+  {
+    zone: "America/Nuuk",
+    change:
+      "Saturday 28 March 2026: 23:00 becomes 00:00 of the 29th at 01:00Z. Vixie's cron runs 23:30 at that time",
+    after: "2026-03-28T12:00:00Z",
+    until: "2026-03-30T00:30:00Z",
+    runs: {
+      "30 23 * * *": ["30T00:30"],
+      "30 22 * * *": ["29T00:30", "29T23:30"],
+      "0 0 * * *": ["29T01:00"],
     },
   },
   {
@@ -290,7 +302,7 @@ export const windows: readonly Window[] = [
   },
 ];
 
-/** Every case on its own. */
+/** One entry for each expression of each window. */
 export const cases: readonly {
   zone: string;
   change: string;

@@ -1,7 +1,7 @@
 /**
- * What Vixie's cron does, minute by minute: the oracle of the property tests. It shares nothing with project/cron: it
- * reads the fields with its own eyes, takes the wall clock from `Intl` at each minute, and keeps a virtual time that
- * catches up with a clock that jumps, as cron(8) describes it.
+ * A simulation of Vixie's cron, minute by minute: the oracle of the property tests. It shares no code with project/cron.
+ * It reads the local time of each minute from `Intl` and keeps a virtual time that catches up with a clock that jumps, as
+ * cron(8) describes.
  */
 
 /** A local time. */
@@ -18,13 +18,13 @@ export interface Wall {
 const minuteMs = 60_000;
 const names = "sun mon tue wed thu fri sat . jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 
-/** The runs of an expression at the minutes after `after` until `until`, which are whole minutes, in order. */
+/** @returns the runs after `after` and not after `until`, in order. Both are whole minutes. */
 export function simulate(expression: string, timezone: string, after: number, until: number): number[] {
   const fields = expression.split(" ");
   const wildcard = /^\*/.test(fields[0] ?? "") || /^\*/.test(fields[1] ?? "");
   const clock = wallClock(timezone);
   const runs: number[] = [];
-  // Virtual time is found by living through the half day before, in which a change may still be under way.
+  // Starts half a day early, because a change before `after` may still have an effect.
   let virtual = clock(after - 720 * minuteMs).count;
   for (let instant = after - 719 * minuteMs; instant <= until; instant += minuteMs) {
     const now = clock(instant);
@@ -49,7 +49,7 @@ export function simulate(expression: string, timezone: string, after: number, un
   return runs;
 }
 
-/** Whether the fields name a wall-clock time. */
+/** Whether the fields match a local time. */
 export function matches(fields: readonly string[], wall: Wall): boolean {
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = fields;
   const onDay = includes(day, wall.day, 1, 31);
@@ -68,7 +68,9 @@ function includes(field: string, value: number, low: number, high: number): bool
     const [range = "", step = "1"] = item.split("/");
     const [from = "", to = from] = range === "*" ? [String(low), String(high)] : range.split("-");
     const first = toNumber(from);
-    return value >= first && value <= toNumber(to) && (value - first) % Number(step) === 0;
+    // `fri-sun` ends with the Sunday after Friday.
+    const last = first > 0 && to.toLowerCase() === "sun" ? 7 : toNumber(to);
+    return value >= first && value <= last && (value - first) % Number(step) === 0;
   });
 }
 
@@ -77,7 +79,7 @@ function toNumber(text: string): number {
   return index < 0 ? Number(text) : index > 7 ? index - 7 : index;
 }
 
-/** The local time of so many minutes since 1970 on the wall clock. */
+/** The local time of a number of minutes since 1970 on the wall clock. */
 export function wallOf(count: number): Wall {
   const date = new Date(count * minuteMs);
   return {
@@ -90,7 +92,7 @@ export function wallOf(count: number): Wall {
   };
 }
 
-/** The wall clock of a zone at whole minutes; what it has shown it remembers. */
+/** The wall clock of a zone at whole minutes, with a cache. */
 export function wallClock(timezone: string): (instant: number) => Wall {
   const known = clocks.get(timezone);
   if (known !== undefined) {

@@ -34,7 +34,7 @@ onEveryRuntime("schedules", {}, (server) => {
   const act = (name: string, verb: string) =>
     call<ScheduleJson>(server, "POST", `/api/v1/schedules/${name}/${verb}`, { json: {} });
 
-  test("are listed by name, with what the project file says and when they are due", async () => {
+  test("are listed by name, with their definition and next run", async () => {
     const { schedules } = await ok<{ schedules: ScheduleJson[] }>(server, "GET", "/api/v1/schedules");
     expect(schedules.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
       "agent daily",
@@ -63,7 +63,7 @@ onEveryRuntime("schedules", {}, (server) => {
     );
   });
 
-  test("show the next ten runs in UTC, in their zone's local time", async () => {
+  test("show the next ten runs, computed in the time zone of the schedule", async () => {
     const often = await get("often");
     const times = often.next_runs.map((time) => Date.parse(time));
     expect(times.length).toBe(10);
@@ -84,7 +84,7 @@ onEveryRuntime("schedules", {}, (server) => {
     expect(often.ticks).toEqual([]);
   });
 
-  test("are in the deployment's record, too", async () => {
+  test("are part of the deployment", async () => {
     const record = await ok<DeploymentJson>(server, "GET", `/api/v1/deployments/${deployment.deployment_id}`);
     const often = await get("often");
     expect(record.schedules.map(({ name, next_run_at }) => [name, next_run_at])).toContainEqual([
@@ -93,7 +93,7 @@ onEveryRuntime("schedules", {}, (server) => {
     ]);
   });
 
-  test("stop when they are paused, stay so over a deployment, and go on when they are resumed", async () => {
+  test("stay paused across deployments and restarts until they are resumed", async () => {
     for (let times = 0; times < 2; times++) {
       const { json } = await act("often", "pause");
       expect(json.paused).toBe(true);
@@ -124,18 +124,18 @@ onEveryRuntime("schedules", {}, (server) => {
     expect(await get("often")).toMatchObject({ cron: "*/5 * * * *", paused: false });
   });
 
-  test("that are not there cannot be shown, paused or resumed", async () => {
+  test("return not_found for an unknown name", async () => {
     for (const [method, path] of [
-      ["GET", "/api/v1/schedules/nobody"],
-      ["POST", "/api/v1/schedules/nobody/pause"],
-      ["POST", "/api/v1/schedules/nobody/resume"],
+      ["GET", "/api/v1/schedules/unknown"],
+      ["POST", "/api/v1/schedules/unknown/pause"],
+      ["POST", "/api/v1/schedules/unknown/resume"],
       ["GET", "/env/staging/api/v1/schedules/often"],
     ] as const) {
       expectError(await call(server, method, path), 404, "not_found", /^There is no schedule for '/);
     }
   });
 
-  test("end when the next deployment has none", async () => {
+  test("end when the next deployment does not define them", async () => {
     await deploy(server, { version: "3", agents: { often: "export default () => 1;" } });
     expect((await ok<{ schedules: [] }>(server, "GET", "/api/v1/schedules")).schedules).toEqual([]);
     expect((await call(server, "GET", "/api/v1/schedules/often")).status).toBe(404);

@@ -1,4 +1,4 @@
-/** A simulated clock, and schedulers that live and die by it. */
+/** A simulated clock, and schedulers that can crash. */
 
 import { Notifier } from "../../server/executions/notifier.ts";
 import type { Clock } from "../../server/schedules/scheduler.ts";
@@ -22,13 +22,12 @@ export class SimulatedClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** Time passes. */
   advance(ms: number): void {
     this.#wallMs += ms;
     this.#monotonicMs += ms;
   }
 
-  /** Somebody sets the clock; no time passes. */
+  /** Sets the wall clock without letting time pass. */
   set(wallMs: number): void {
     this.#wallMs = wallMs;
   }
@@ -36,11 +35,11 @@ export class SimulatedClock implements Clock {
 
 export interface SimulatedScheduler {
   scheduler: Scheduler;
-  /** Deployments that it has woken, each time. */
+  /** The deployments it has woken, in order. */
   woken: string[];
 }
 
-/** A scheduler that passes when it is told to. */
+/** A scheduler without a timer: the test calls `pass`. */
 export function newScheduler(
   engine: Engine,
   clock: Clock,
@@ -56,37 +55,37 @@ export function newScheduler(
   return { scheduler: new Scheduler({ engine, executor, notifier: new Notifier(), clock }), woken };
 }
 
-/** What the death of a process looks like to its store: a write is whole or not there, and its caller never hears. */
-export class MortalEngine implements Engine {
+/** Simulates a process that crashes before or after a write: the write is complete or absent, and its caller gets no result. */
+export class CrashingEngine implements Engine {
   readonly #engine: Engine;
-  /** Called before each write: what happens to it. */
-  readonly #fate: () => "live" | "die before" | "die after";
-  /** Called after each write that was committed. */
+  /** Decides before each write. */
+  readonly #chooseFate: () => "continue" | "crash before" | "crash after";
+  /** Called after each committed write. */
   readonly #committed: () => void;
-  dead = false;
+  crashed = false;
 
   constructor(
     engine: Engine,
-    fate: () => "live" | "die before" | "die after",
+    chooseFate: () => "continue" | "crash before" | "crash after",
     committed: () => void = () => {},
   ) {
     this.#engine = engine;
-    this.#fate = fate;
+    this.#chooseFate = chooseFate;
     this.#committed = committed;
   }
 
   async write<Result>(program: () => Program<Result>): Promise<Result> {
-    const fate = this.dead ? "die before" : this.#fate();
-    if (fate !== "live") this.dead = true;
-    if (fate === "die before") throw new Error("killed");
+    const fate = this.crashed ? "crash before" : this.#chooseFate();
+    if (fate !== "continue") this.crashed = true;
+    if (fate === "crash before") throw new Error("killed");
     const result = await this.#engine.write(program);
     this.#committed();
-    if (fate === "die after") throw new Error("killed");
+    if (fate === "crash after") throw new Error("killed");
     return result;
   }
 
   read<Result>(program: () => Program<Result>): Promise<Result> {
-    return this.dead ? Promise.reject(new Error("killed")) : this.#engine.read(program);
+    return this.crashed ? Promise.reject(new Error("killed")) : this.#engine.read(program);
   }
 
   version(): number {
@@ -104,7 +103,7 @@ export interface Tick {
   executionId: string | null;
 }
 
-/** Every tick that was decided, by schedule and time. */
+/** All recorded ticks, by schedule and time. */
 export function ticksOf(engine: Engine): Promise<Tick[]> {
   return rows<Tick & Record<string, never>>(
     engine,
@@ -113,7 +112,7 @@ FROM ticks t JOIN schedules s ON s.org_id = t.org_id AND s.schedule_id = t.sched
   );
 }
 
-/** Every execution that a schedule has queued, in order. */
+/** All executions that schedules have queued, in order. */
 export function runsOf(
   engine: Engine,
 ): Promise<{ id: string; name: string; status: string; createdMs: number }[]> {
