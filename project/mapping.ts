@@ -34,7 +34,7 @@ export interface TraceEntry {
   because: string | null;
 }
 
-export type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
+type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
 
 interface Entry {
   path: string;

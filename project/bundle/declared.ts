@@ -16,7 +16,7 @@ export function isDeclared(packageName: string, folder: string): boolean {
 }
 
 /** The `package.json` of a folder as far as it is an object; null when there is none. */
-export function readManifest(folder: string): Record<string, unknown> | null {
+function readManifest(folder: string): Record<string, unknown> | null {
   try {
     const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     return typeof manifest === "object" && manifest !== null ? (manifest as Record<string, unknown>) : null;

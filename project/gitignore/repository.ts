@@ -3,13 +3,13 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 export interface Repository {
-  /** The top folder of the working tree. */
+  /** The root folder of the working tree. */
   top: string;
-  /** Files with patterns that hold for the whole tree, the weakest first. Not all of them need exist. */
+  /** Files with patterns for the whole tree, in rising precedence. They may not exist. */
   excludeFiles: string[];
 }
 
-/** The git repository that a folder lies in, found as git does without its environment variables; null without one. */
+/** The git repository that contains a folder; null when there is none. The environment variables of git are not read. */
 export function findRepository(folder: string): Repository | null {
   for (let top = resolve(folder); ; top = dirname(top)) {
     const gitDir = gitDirOf(top);
@@ -21,7 +21,7 @@ export function findRepository(folder: string): Repository | null {
   }
 }
 
-/** `.git` is a folder, or, for a further working tree or a submodule, a file that names one. */
+/** `.git` is a folder, or in a linked working tree or submodule a file with the path of one. */
 function gitDirOf(top: string): string | null {
   const path = join(top, ".git");
   const kind = statSync(path, { throwIfNoEntry: false });
@@ -30,13 +30,13 @@ function gitDirOf(top: string): string | null {
   return kind !== undefined && existsSync(join(gitDir, "HEAD")) ? gitDir : null;
 }
 
-/** A further working tree shares the `info` folder and the configuration of the first. */
+/** A linked working tree shares the `info` folder and the configuration of the main one. */
 function sharedDirOf(gitDir: string): string {
   const named = readText(join(gitDir, "commondir")).trim();
   return named === "" ? gitDir : resolve(gitDir, named);
 }
 
-/** The user's own file: `core.excludesFile`, else `git/ignore` in the folder of their configuration. */
+/** The user's exclude file: `core.excludesFile`, else `git/ignore` in the user's configuration folder. */
 function userExcludes(gitDir: string): string {
   const home = homedir();
   const userDir = join(process.env.XDG_CONFIG_HOME || join(home, ".config"), "git");

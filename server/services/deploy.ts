@@ -1,7 +1,9 @@
 /** From a stored package to an active deployment. The server reads and checks everything itself: it trusts no client. */
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
-import { formatProblem, loadProject, PROJECT_FILE } from "../../project/file.ts";
+import { loadProject } from "../../project/load.ts";
+import { PROJECT_FILE } from "../../project/names.ts";
+import { formatProblem } from "../../project/problem.ts";
 import type { Caller } from "../auth.ts";
 import { fail, invalid } from "../errors.ts";
 import { orderedId } from "../ids.ts";

@@ -1,7 +1,8 @@
 /** Random and mutated project files: whatever they hold, reading them ends in a definition or in problems with places. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatProblem, parseProjectFile } from "../../project/file.ts";
+import { parseProjectFile } from "../../project/file/parse.ts";
+import { formatProblem } from "../../project/problem.ts";
 import { rounds } from "../support/rounds.ts";
 
 const lines = [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { formatProblem, type Problem, parseProjectFile } from "../../project/file.ts";
+import { parseProjectFile } from "../../project/file/parse.ts";
+import { formatProblem, type Problem } from "../../project/problem.ts";
 
 const files = new Set(["agents/triage.ts", "agents/notify/index.mjs", "workflows/nightly.js"]);
 

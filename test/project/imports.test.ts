@@ -2,8 +2,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatProblem } from "../../project/file.ts";
 import { prepareProject } from "../../project/prepare.ts";
+import { formatProblem } from "../../project/problem.ts";
 import { testFolder, writeFiles } from "./folder.ts";
 
 async function complaints(files: Record<string, string>): Promise<string[]> {
