@@ -1,70 +1,80 @@
-/** Makes packages: gzip-compressed tar archives in which the same files always give the same bytes. */
+/** Makes packages: tar archives that are identical for identical files, compressed with gzip for transport. */
 import { createHash, randomUUID } from "node:crypto";
-import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { createWriteStream, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { combineCrc } from "./archive/crc.ts";
-import { layOut } from "./archive/layout.ts";
-import { compressAll } from "./archive/pool.ts";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { writeTar } from "./archive/write.ts";
 import { type CollectedFile, comparePaths } from "./package-file.ts";
+
+export interface PackedFile {
+  /** Relative to the project, with `/`. */
+  path: string;
+  /** SHA-256 of the content, in lower-case hex. */
+  digest: string;
+}
 
 export interface PackedProject {
   /** A temporary file with mode 600. */
   path: string;
-  /** SHA-256 of the package, in lower-case hex. */
+  /** SHA-256 of the uncompressed tar archive, in lower-case hex. */
   digest: string;
+  /** Size of the compressed archive. */
   sizeBytes: number;
-  fileCount: number;
-  /** Removes the temporary file; does nothing the second time. */
+  /** In the order of their paths, each with the SHA-256 of its content. */
+  files: readonly PackedFile[];
+  /** Removes the temporary file. Has no effect when called again. */
   remove(): void;
 }
 
-/** RFC 1952, 2.3: deflate, no flags, no time, no extra flags, and 255 for an unknown system, on every system. */
-const gzipHeader = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+const gzipLevel = 1;
+
+/** Size of the pieces that are hashed and compressed at a time, in bytes. */
+const pieceBytes = 512 * 1024;
 
 /**
- * Packs files, in the order of their paths by code point, as files of root with mode 644 or 755 and no time. Holds 2 MiB
- * and its compressed form a few times over, whatever the size of the package.
+ * Packages files in the order of their paths by code point, as files of root with mode 644 or 755 and no time. Holds a
+ * few MiB, whatever the size of the package.
  *
- * @throws Error when a file cannot be read or is no longer as large as it was when it was collected
+ * @throws Error when a file cannot be read or has changed its size since it was collected
  */
 export async function packFiles(files: readonly CollectedFile[]): Promise<PackedProject> {
-  const segments = layOut(files.toSorted((a, b) => comparePaths(a.path, b.path)));
+  const sorted = files.toSorted((a, b) => comparePaths(a.path, b.path));
   const path = join(tmpdir(), `svc-${randomUUID()}.tar.gz`);
   const remove = (): void => rmSync(path, { force: true });
-  const output = openSync(path, "wx", 0o600);
+  const packed: PackedFile[] = [];
   const hash = createHash("sha256");
-  let sizeBytes = 0;
-  const write = (bytes: Uint8Array): void => {
-    hash.update(bytes);
-    for (let written = 0; written < bytes.length; ) written += writeSync(output, bytes, written);
-    sizeBytes += bytes.length;
-  };
+  const output = createWriteStream(path, { flags: "wx", mode: 0o600 });
   try {
-    write(gzipHeader);
-    let crc = 0;
-    let index = 0;
-    let length = 0;
-    for await (const compressed of compressAll(segments)) {
-      const segmentLength = segments[index++]?.length ?? 0;
-      crc = combineCrc(crc, compressed.crc, segmentLength);
-      length += segmentLength;
-      write(compressed.bytes);
-    }
-    write(trailer(crc, length));
+    await pipeline(
+      function* () {
+        for (const piece of joined(writeTar(sorted, (path, digest) => packed.push({ path, digest })))) {
+          hash.update(piece);
+          yield piece;
+        }
+      },
+      createGzip({ level: gzipLevel, chunkSize: 128 * 1024 }),
+      output,
+    );
   } catch (error) {
     remove();
     throw error;
-  } finally {
-    closeSync(output);
   }
-  return { path, digest: hash.digest("hex"), sizeBytes, fileCount: files.length, remove };
+  return { path, digest: hash.digest("hex"), sizeBytes: output.bytesWritten, files: packed, remove };
 }
 
-/** CRC-32 and length modulo 2^32, little-endian. */
-function trailer(crc: number, length: number): Uint8Array {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setUint32(0, crc, true);
-  view.setUint32(4, length % 2 ** 32, true);
-  return new Uint8Array(view.buffer);
+/** Joins small pieces into pieces of at least `pieceBytes`: a stream costs much more per piece than per byte. */
+function* joined(pieces: Iterable<Uint8Array>): Generator<Uint8Array, void, void> {
+  let pending: Uint8Array[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    pending.push(piece);
+    length += piece.length;
+    if (length < pieceBytes) continue;
+    yield Buffer.concat(pending);
+    pending = [];
+    length = 0;
+  }
+  yield Buffer.concat(pending);
 }

@@ -1,13 +1,11 @@
-/** Unpacks packages that nobody vouches for. */
+/** Unpacks packages from untrusted clients. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
-import { readEntries } from "./archive/entries.ts";
-import { PackageError } from "./archive/error.ts";
-import { PathClaims } from "./archive/paths.ts";
+import { decompress, overLimit } from "./archive/decompress.ts";
+import { FolderWriter } from "./archive/extract.ts";
+import { PathRegistry } from "./archive/paths.ts";
+import { readEntries } from "./archive/read.ts";
 import { ByteReader } from "./archive/reader.ts";
-import { FolderWriter } from "./archive/writer.ts";
 import type { PackageLimits } from "./limits.ts";
 
 export { PackageError } from "./archive/error.ts";
@@ -21,14 +19,15 @@ export interface UnpackedFile {
 }
 
 /**
- * Unpacks a gzip-compressed tar archive to `targetDir`, which must not exist; its parent must. All or nothing: the
- * files are written beside it and renamed at the end. What was written is not synced to the disk.
+ * Unpacks a gzip-compressed tar archive to `targetDir`, which must not exist; its parent must. The folder appears
+ * complete or not at all: the files are written to a temporary folder next to it, which is then renamed. The files are
+ * not synced to disk.
  *
- * Holds at most a few MiB whatever the archive is, and returns to the event loop between pieces of 64 KiB. Files get
- * mode 644 or 755.
+ * Holds a few MiB, whatever the size of the archive, and returns to the event loop every 64 KiB. Files get mode 644 or
+ * 755.
  *
- * @throws PackageError for anything but files and folders within the limits: absolute paths, `..`, links, devices,
- * paths that are there already or differ from one in case alone, and archives that are broken or cut off
+ * @throws PackageError for an exceeded limit, a damaged archive, and anything but files and folders:
+ * absolute paths, `..`, links, devices, and paths that are equal or differ only in case
  */
 export async function unpackPackage(
   source: AsyncIterable<Uint8Array>,
@@ -39,67 +38,35 @@ export async function unpackPackage(
   await mkdir(workDir, { mode: 0o755 });
   try {
     const files: UnpackedFile[] = [];
-    await pipeline(
-      counted(source, limits.compressedBytes, "compressed"),
-      createGunzip({ chunkSize: 64 * 1024 }),
-      async (chunks: AsyncIterable<Uint8Array>) => {
-        const reader = new ByteReader(counted(chunks, limits.unpackedBytes, "unpacked"));
-        files.push(...(await writeEntries(reader, workDir, limits)));
-      },
-    );
+    await decompress(source, limits, async (archive) => {
+      files.push(...(await extractEntries(new ByteReader(archive), workDir, limits)));
+    });
     await rename(workDir, targetDir);
     return { files };
-  } catch (error) {
-    throw translated(error);
   } finally {
     await rm(workDir, { recursive: true, force: true });
   }
 }
 
-async function writeEntries(
+async function extractEntries(
   reader: ByteReader,
   workDir: string,
   limits: Readonly<PackageLimits>,
 ): Promise<UnpackedFile[]> {
   const files: UnpackedFile[] = [];
-  const claims = new PathClaims(limits.files);
+  const paths = new PathRegistry(limits.files);
   const writer = new FolderWriter(workDir);
   try {
     for await (const entry of readEntries(reader, limits)) {
-      const { path, sizeBytes, folder } = entry;
+      const { path, sizeBytes, isFolder } = entry;
       if (sizeBytes > limits.unpackedBytes) throw overLimit(limits.unpackedBytes, "unpacked");
-      await writer.makeFolders(folder ? claims.claimFolder(path) : claims.claimFile(path));
-      if (!folder) files.push({ path, sizeBytes, digest: await writer.writeFile(entry, reader) });
+      await writer.makeFolders(isFolder ? paths.addFolder(path) : paths.addFile(path));
+      if (!isFolder) files.push({ path, sizeBytes, digest: await writer.writeFile(entry, reader) });
     }
     await reader.drain();
   } finally {
-    // Also after a failure: nothing may still be writing when the folder is removed.
+    // After a failure too: the folder is removed only when all writes have ended.
     await writer.finish();
   }
   return files;
-}
-
-async function* counted(
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  what: "compressed" | "unpacked",
-): AsyncGenerator<Uint8Array, void, void> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw overLimit(maxBytes, what);
-    yield chunk;
-  }
-}
-
-function overLimit(maxBytes: number, what: "compressed" | "unpacked"): PackageError {
-  return new PackageError("limit", `The package has more than ${maxBytes} bytes ${what}.`);
-}
-
-function translated(error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (error instanceof PackageError || !/^(Z_|ERR_ZLIB)/.test(code ?? "")) return error;
-  return new PackageError("malformed", "The package is not a gzip archive, or its data is damaged.", {
-    cause: error,
-  });
 }

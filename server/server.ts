@@ -94,7 +94,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   const closing = new AbortController();
   const notifier = new Notifier();
   const logs = new LogWriter(engine, notifier);
-  const storage = openFileStorage(config.dataDir);
+  const storage = openFileStorage(config.dataDir, config.limits);
   const packages = new Packages(config.dataDir, storage, limits);
   const deployments = new DeploymentCache(engine);
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { packageDigest } from "../../project/archive/digest.ts";
 import { packageLimits } from "../../project/limits.ts";
 import { type UnpackedFile, unpackPackage } from "../../project/unpack.ts";
 import { CliError } from "../app/errors.ts";
@@ -11,7 +12,7 @@ import { progress } from "../terminal/progress-bar.ts";
 export interface Download {
   url: string;
   sizeBytes: number;
-  /** SHA-256, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the uncompressed tar archive, 64 lower-case hexadecimal digits. */
   digest: string;
 }
 
@@ -42,15 +43,22 @@ async function fetchTo(path: string, download: Download): Promise<void> {
   const bar = progress("Downloading", download.sizeBytes);
   // Not a write stream: one that is given up while it opens makes its file after that, and nobody removes it.
   await using file = await open(path, "wx");
+  const hash = createHash("sha256");
   try {
-    for await (const chunk of receive(download, bar.update)) await file.writeFile(chunk);
+    for await (const chunk of receive(download, bar.update)) {
+      hash.update(chunk);
+      await file.writeFile(chunk);
+    }
   } finally {
     bar.end();
   }
+  // The digest of a deployment made with version 0.1 is that of the compressed bytes.
+  if (hash.digest("hex") === download.digest) return;
+  const digest = await packageDigest(createReadStream(path), packageLimits).catch(() => null);
+  if (digest !== download.digest) throw failed("its content differs from what was pushed");
 }
 
 async function* receive(download: Download, onProgress: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  const hash = createHash("sha256");
   let received = 0;
   try {
     const response = await fetch(download.url);
@@ -58,16 +66,13 @@ async function* receive(download: Download, onProgress: (bytes: number) => void)
     for await (const chunk of response.body ?? []) {
       received += chunk.byteLength;
       if (received > download.sizeBytes) throw failed("it is larger than what was pushed");
-      hash.update(chunk);
       onProgress(received);
       yield chunk;
     }
   } catch (error) {
     throw error instanceof CliError ? error : failed((error as Error).message, error);
   }
-  if (received !== download.sizeBytes || hash.digest("hex") !== download.digest) {
-    throw failed("what arrived is not what was pushed");
-  }
+  if (received !== download.sizeBytes) throw failed("the download is incomplete");
 }
 
 function failed(reason: string, cause?: unknown): CliError {

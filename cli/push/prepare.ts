@@ -1,29 +1,21 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { type PackedProject, packFiles } from "../../project/pack.ts";
 import type { CollectedFile } from "../../project/package-file.ts";
-import type { PlannedFile } from "../diff/snapshot.ts";
 import { checkedProject } from "../project/load.ts";
 import { bytes, cleanLine, duration } from "../terminal/format.ts";
 import { say } from "../terminal/report.ts";
 
-/** How many files are read at the same time. */
-const filesAtOnce = 32;
-
 /** A project that has been checked and packaged. */
 export interface Prepared {
   definition: ProjectDefinition;
-  /** In a temporary file, which goes when this process does. */
+  /** In a temporary file, which is removed when this process exits. */
   packed: PackedProject;
   /**
-   * Loads every module in the child process that would run it, on this machine's runtime.
+   * Loads every module in a runner on this machine.
    *
-   * @throws CliError that names those that cannot be loaded
+   * @throws CliError with the modules that cannot be loaded
    */
   checkModules(): Promise<void>;
-  /** The digest of each file, to compare with what is deployed. */
-  fileDigests(): Promise<PlannedFile[]>;
 }
 
 /**
@@ -50,7 +42,6 @@ export async function prepare(root: string, options: { verbose: boolean }): Prom
       const { checkModules } = await import("../local/load-check.ts");
       await step("Loaded the modules", () => checkModules(definition, files));
     },
-    fileDigests: () => digestsOf(files),
   };
 }
 
@@ -60,18 +51,4 @@ function listFiles(files: readonly CollectedFile[]): void {
   for (const [index, { path }] of files.entries()) {
     say.detail(`  ${(sizes[index] ?? "").padStart(width)}  ${cleanLine(path)}`);
   }
-}
-
-/** A few files at a time: a process may only hold so many open. */
-async function digestsOf(files: readonly CollectedFile[]): Promise<PlannedFile[]> {
-  const digests: PlannedFile[] = [];
-  for (let start = 0; start < files.length; start += filesAtOnce) {
-    digests.push(...(await Promise.all(files.slice(start, start + filesAtOnce).map(digestOf))));
-  }
-  return digests;
-}
-
-async function digestOf({ path, absolutePath, content }: CollectedFile): Promise<PlannedFile> {
-  const hash = createHash("sha256").update(content ?? (await readFile(absolutePath)));
-  return { path, digest: hash.digest("hex") };
 }

@@ -63,7 +63,7 @@ async function plan(root: string, connection: Connection, options: PushOptions):
   // What is active already was loaded when it was deployed.
   if (!isSame) await project.checkModules();
   const before = active === null ? nothing : sideOfDeployment(active);
-  const after = isSame ? before : sideOfProject(definition, await project.fileDigests());
+  const after = isSame ? before : sideOfProject(definition, packed.files);
   const what = cleanLine(`${definition.name} ${definition.version}`);
   return { project, what, environment, active, isSame, plan: planChanges(before, after) };
 }
@@ -77,7 +77,7 @@ function planJson({ project, environment, active, isSame, plan }: Push): Record<
     active_deployment_id: active?.deploymentId ?? null,
     digest: packed.digest,
     size_bytes: packed.sizeBytes,
-    file_count: packed.fileCount,
+    file_count: packed.files.length,
     unchanged: isSame,
     plan,
   };
@@ -92,12 +92,12 @@ async function sayUnchanged({ what, environment, active }: Push, options: PushOp
 
 function sayPlan(push: Push, connection: Connection, options: PushOptions): void {
   const { active, environment, plan, project, what } = push;
-  const { fileCount, sizeBytes } = project.packed;
+  const { files, sizeBytes } = project.packed;
   const now =
     active === null ? "" : ` ${out.dim(`(now ${cleanLine(active.version)}, ${active.deploymentId})`)}`;
   say.line(`${what} → ${environment} at ${connection.baseUrl}${now}`);
   say.line(isEmpty(plan) ? "  nothing differs" : planText(plan, options));
-  say.line(`  ${out.dim(`package: ${count(fileCount, "file")}, ${bytes(sizeBytes)}`)}\n`);
+  say.line(`  ${out.dim(`package: ${count(files.length, "file")}, ${bytes(sizeBytes)}`)}\n`);
   const hint = unsignedHint(project.definition);
   if (hint !== "") say.hint(`${hint}\n`);
 }

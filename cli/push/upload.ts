@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { Transform } from "node:stream";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
@@ -22,7 +23,7 @@ export interface Upload {
   /** The file that holds it. */
   path: string;
   sizeBytes: number;
-  /** SHA-256 of the file, 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the uncompressed archive, 64 lower-case hexadecimal digits. */
   digest: string;
 }
 
@@ -79,11 +80,11 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
     request.on("response", (response) => {
       const status = response.statusCode ?? 0;
       const isPassing = status >= 500 || status === 408 || status === 429;
-      response.on("error", reject);
-      response.on("end", () => {
-        resolve(status >= 200 && status < 300 ? null : { reason: `HTTP ${status}`, isPassing });
-      });
-      response.resume();
+      text(response).then((body) => {
+        const isSuccess = status >= 200 && status < 300;
+        const reason = (status < 500 ? errorMessage(body) : null) ?? `HTTP ${status}`;
+        resolve(isSuccess ? null : { reason, isPassing });
+      }, reject);
     });
   });
   let sent = 0;
@@ -102,4 +103,14 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
   const written = pipeline(createReadStream(upload.path), counter, request);
   written.catch(() => request.destroy());
   return answer.catch(broken);
+}
+
+/** The message of the service's JSON error; null when the object storage answers in another format. */
+function errorMessage(body: string): string | null {
+  try {
+    const { message } = JSON.parse(body) as { message?: unknown };
+    return typeof message === "string" ? message.replace(/\.$/, "") : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,10 +1,10 @@
-/** Thrown for a package that cannot be accepted; its message can be shown to whoever sent it. */
+/** The server cannot accept a package. The message is safe to show to the client. */
 export class PackageError extends Error {
   override readonly name: string = "PackageError";
-  /** `limit`: too large or too many; `malformed`: not an archive that svc accepts. */
-  readonly reason: "malformed" | "limit";
+  /** `limit`: too large; `malformed`: not an archive that svc accepts. */
+  readonly reason: "limit" | "malformed";
 
-  constructor(reason: "malformed" | "limit", message: string, options?: ErrorOptions) {
+  constructor(reason: PackageError["reason"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }

@@ -1,6 +1,6 @@
 import { PackageError } from "./error.ts";
 
-/** Takes exact numbers of bytes from a stream of chunks, holding no more than one chunk and what is asked for. */
+/** Takes exact numbers of bytes from a stream. Buffers at most one chunk. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The next `count` bytes, for the caller to keep. @throws PackageError when the stream ends before. */
+  /** The next `count` bytes, as a copy. @throws PackageError when the stream ends first */
   async take(count: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
     let filled = 0;
@@ -20,23 +20,27 @@ export class ByteReader {
     return bytes;
   }
 
-  /** The next `count` bytes as they come; each part is valid until the next is asked for. */
+  /** The next `count` bytes in parts. A part is valid until the next one is read. */
   async *parts(count: number): AsyncGenerator<Uint8Array, void, void> {
-    for (let left = count; left > 0; ) {
+    for (let remaining = count; remaining > 0; ) {
       while (this.#chunk.length === 0) {
         const { value, done } = await this.#chunks.next();
         if (done === true)
           throw new PackageError("malformed", "The package is cut off: its archive has no end.");
         this.#chunk = value;
       }
-      const part = this.#chunk.subarray(0, left);
+      const part = this.#chunk.subarray(0, remaining);
       this.#chunk = this.#chunk.subarray(part.length);
-      left -= part.length;
+      remaining -= part.length;
       yield part;
     }
   }
 
-  /** Reads to the end of the stream, so that its checksums are checked. */
+  async skip(count: number): Promise<void> {
+    for await (const _ of this.parts(count));
+  }
+
+  /** Reads to the end of the stream, which makes gzip verify its checksum. */
   async drain(): Promise<void> {
     while ((await this.#chunks.next()).done !== true);
   }

@@ -62,7 +62,6 @@ async function send(app: App, response: Response, key: ObjectKey, name: string):
     "content-type": "application/gzip",
     "content-length": String(object.sizeBytes),
     "content-disposition": `attachment; filename="${name.replaceAll(/[^\w.-]/g, "_")}"`,
-    digest: `sha-256=${Buffer.from(key.digest, "hex").toString("base64")}`,
   });
   await pipeline(object.content, response);
 }

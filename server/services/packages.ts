@@ -1,5 +1,4 @@
-/** Unpacked packages under the data folder, by organization and digest: where the children read users' code. */
-
+/** Unpacked packages under the data folder, by organization and digest. Runners read users' code from there. */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -14,8 +13,8 @@ export class Packages {
   readonly #root: string;
   readonly #storage: ObjectStorage;
   readonly #limits: Limits;
-  /** Unpackings under way, so that two who need the same package wait for one. */
-  readonly #working = new Map<string, Promise<UnpackedFile[]>>();
+  /** Running operations, so that concurrent requests for one package share the work. */
+  readonly #running = new Map<string, Promise<UnpackedFile[]>>();
 
   constructor(dataDir: string, storage: ObjectStorage, limits: Limits) {
     this.#root = join(dataDir, "packages");
@@ -28,22 +27,22 @@ export class Packages {
     return join(this.#root, key.orgId, key.digest);
   }
 
-  /** The folder of an unpacked package, unpacking it if that was not done or is gone. */
+  /** The folder of a deployed package. Unpacks the package when the folder does not exist. */
   async ensure(key: ObjectKey): Promise<string> {
     if (!existsSync(this.directory(key))) await this.unpack(key);
     return this.directory(key);
   }
 
   /**
-   * Unpacks a stored package anew and lists its files.
-   * @throws ConnectError `invalid_argument` when the archive is not one that svc accepts.
+   * Unpacks a stored package and lists its files. The storage has verified its digest.
+   * @throws ConnectError `invalid_argument` when svc does not accept the archive
    */
   async unpack(key: ObjectKey): Promise<UnpackedFile[]> {
     const id = `${key.orgId}/${key.digest}`;
-    const working = this.#working.get(id);
-    if (working !== undefined) return working;
-    const work = this.#unpack(key).finally(() => this.#working.delete(id));
-    this.#working.set(id, work);
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
+    const work = this.#unpack(key).finally(() => this.#running.delete(id));
+    this.#running.set(id, work);
     return work;
   }
 
@@ -57,7 +56,7 @@ export class Packages {
     try {
       const limits = { compressedBytes: packageBytes, unpackedBytes, files: packageFiles };
       const { files } = await unpackPackage(object.content, fresh, limits);
-      // Children may be running from the folder of before, which holds the same files.
+      // Runners may be using the existing folder, which holds the same files.
       if (!existsSync(directory)) await rename(fresh, directory);
       return files;
     } catch (error) {

@@ -1,49 +1,54 @@
 /**
  * Object storage: packages by organization and digest.
  *
- * An object is written once, whole and checked, or not at all. Both drivers, file system and S3, hand out signed URLs, so
- * that a package goes straight to where it is stored.
+ * An object is stored complete and verified, or not at all. Every driver issues signed URLs, so that clients upload and
+ * download packages directly.
  */
 import type { Readable } from "node:stream";
 
 export interface ObjectKey {
   orgId: string;
-  /** SHA-256 of the content, 64 lower-case hexadecimal digits. */
+  /**
+   * SHA-256 of the uncompressed package, 64 lower-case hexadecimal digits. For objects stored by version 0.1: of the
+   * compressed package.
+   */
   digest: string;
 }
 
 export interface ObjectStorage {
   /**
-   * Stores an object.
-   * @throws ContentMismatch when the content has not the digest or size; nothing is kept then.
+   * Stores a gzip-compressed package.
+   *
+   * @param sizeBytes - its size, compressed
+   * @throws ContentMismatch when the content has another size or digest, or is not gzip; nothing is stored then
    */
   put(key: ObjectKey, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void>;
-  /** The content, or null when there is no such object. */
+  /** The compressed package, or null when the object does not exist. */
   get(key: ObjectKey): Promise<{ sizeBytes: number; content: Readable } | null>;
-  /** Removes an object; does nothing when there is none. */
+  /** Deletes an object. Succeeds when the object does not exist. */
   delete(key: ObjectKey): Promise<void>;
-  /** A URL that allows one method on one object until a time, under the base URL of the service. */
+  /** A URL that permits one method on one object until it expires. URLs of this service start with `baseUrl`. */
   signUrl(method: "GET" | "PUT", key: ObjectKey, expiresAtMs: number, baseUrl: string, name: string): string;
-  /** @throws Error that says what is wrong, when objects can't be stored now. */
+  /** @throws Error with the reason when the storage is not writable */
   check(): Promise<void>;
   /**
-   * What a request for a URL of `signUrl` under the service's own base URL asks for; null when this storage has not signed
-   * it. Absent when the URLs lead elsewhere.
+   * The request that a signed URL of this service permits; null when the signature is invalid. Absent in drivers whose
+   * URLs lead to another server.
    */
   verifyUrl?(method: string, path: string, query: URLSearchParams): SignedRequest | null;
 }
 
-/** What a signed URL allows. */
+/** The request that a signed URL permits. */
 export interface SignedRequest {
   method: "GET" | "PUT";
   key: ObjectKey;
-  /** The upload's id for a PUT, the file name to save as for a GET. */
+  /** For a PUT the upload's id, for a GET the file name of the download. */
   name: string;
-  /** May have passed. */
+  /** The caller must check it. */
   expiresAtMs: number;
 }
 
-/** What arrived is not what was announced. */
+/** The uploaded content differs from what the client announced. */
 export class ContentMismatch extends Error {
   override readonly name: string = "ContentMismatch";
 }

@@ -1,65 +1,53 @@
 /**
- * Objects as files under the data folder: `objects/<org>/<digest>`. A file appears under its name only after its content
- * was checked and synced, so that a crash leaves at most a temporary file, which the next start removes.
+ * Objects as files in the data folder: `objects/<org>/<digest>`. A file gets its name only after its content was verified
+ * and synced. A crash leaves at most a temporary file, which the next start removes.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { createReadStream, mkdirSync, rmSync } from "node:fs";
 import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { packageDigest } from "../../project/archive/digest.ts";
+import { PackageError } from "../../project/archive/error.ts";
+import type { Limits } from "../config.ts";
 import { ContentMismatch, type ObjectKey, type ObjectStorage, type SignedRequest } from "./contract.ts";
 import { loadSigningKey, signPath, verifyPath } from "./signing.ts";
 
 const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
 
-export function openFileStorage(dataDir: string): FileStorage {
+type StorageLimits = Pick<Limits, "packageBytes" | "unpackedBytes">;
+
+export function openFileStorage(dataDir: string, limits: StorageLimits): FileStorage {
   const root = join(dataDir, "objects");
   const temporary = join(dataDir, "tmp", "uploads");
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(root, { recursive: true, mode: 0o700 });
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
-  return new FileStorage(root, temporary, loadSigningKey(dataDir));
+  return new FileStorage(root, temporary, loadSigningKey(dataDir), limits);
 }
 
 export class FileStorage implements ObjectStorage {
   readonly #root: string;
   readonly #temporary: string;
   readonly #signingKey: Buffer;
+  readonly #limits: StorageLimits;
 
-  constructor(root: string, temporary: string, signingKey: Buffer) {
+  constructor(root: string, temporary: string, signingKey: Buffer, limits: StorageLimits) {
     this.#root = root;
     this.#temporary = temporary;
     this.#signingKey = signingKey;
+    this.#limits = limits;
   }
 
   async put(key: ObjectKey, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void> {
     const temporary = join(this.#temporary, randomUUID());
-    const file = await open(temporary, "wx", 0o600);
     try {
-      const hash = createHash("sha256");
-      let received = 0;
-      for await (const chunk of content) {
-        received += chunk.byteLength;
-        if (received > sizeBytes) break;
-        hash.update(chunk);
-        await file.writeFile(chunk);
-      }
-      if (received !== sizeBytes) {
-        const more = received > sizeBytes ? "more" : String(received);
-        throw new ContentMismatch(`The object must have ${sizeBytes} bytes as announced; it has ${more}.`);
-      }
-      const digest = hash.digest("hex");
-      if (digest !== key.digest) {
-        throw new ContentMismatch(`The object must have SHA-256 ${key.digest}; it has ${digest}.`);
-      }
-      await file.sync();
-      await file.close();
+      await receive(temporary, sizeBytes, content);
+      await verify(temporary, key.digest, this.#limits);
       await mkdir(join(this.#root, key.orgId), { recursive: true, mode: 0o700 });
       await rename(temporary, this.#path(key));
       await syncDirectory(join(this.#root, key.orgId));
-    } catch (error) {
-      await file.close().catch(() => {});
+    } finally {
       await rm(temporary, { force: true });
-      throw error;
     }
   }
 
@@ -98,12 +86,41 @@ export class FileStorage implements ObjectStorage {
   }
 }
 
-/** Makes a rename durable. Not every platform opens directories; there the rename itself has to do. */
+async function receive(path: string, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  let received = 0;
+  for await (const chunk of content) {
+    received += chunk.byteLength;
+    if (received > sizeBytes) break;
+    await file.writeFile(chunk);
+  }
+  if (received !== sizeBytes) {
+    const actual = received > sizeBytes ? "more" : String(received);
+    throw new ContentMismatch(`The package must have ${sizeBytes} bytes as announced; it has ${actual}.`);
+  }
+  await file.sync();
+}
+
+async function verify(path: string, digest: string, limits: StorageLimits): Promise<void> {
+  const { packageBytes: compressedBytes, unpackedBytes } = limits;
+  const actual = await packageDigest(createReadStream(path), { compressedBytes, unpackedBytes }).catch(
+    (error: unknown) => {
+      throw error instanceof PackageError ? new ContentMismatch(error.message) : error;
+    },
+  );
+  if (actual !== digest) {
+    throw new ContentMismatch(
+      `The package must have digest ${digest} as announced; it has ${actual}. The digest is the SHA-256 of the uncompressed tar archive.`,
+    );
+  }
+}
+
+/** Makes a rename durable, on platforms that can open a directory. */
 async function syncDirectory(path: string): Promise<void> {
   try {
     const directory = await open(path, "r");
     await directory.sync().finally(() => directory.close());
   } catch {
-    // Windows.
+    // Windows cannot.
   }
 }

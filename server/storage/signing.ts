@@ -1,4 +1,4 @@
-/** Signed URLs of the file storage: HMAC-SHA-256 over method, path, name and expiry, with a key of the data folder. */
+/** Signed URLs of the file storage: HMAC-SHA-256 of method, path, name and expiry, with a key from the data folder. */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export function loadSigningKey(dataDir: string): Buffer {
   return Buffer.from(readFileSync(file, "utf8").trim(), "hex");
 }
 
-/** The query of the URL. */
+/** The query string of a signed URL. */
 export function signPath(key: Buffer, request: SignedPath): string {
   const query = new URLSearchParams({
     name: request.name,
@@ -29,7 +29,7 @@ export function signPath(key: Buffer, request: SignedPath): string {
   return query.toString();
 }
 
-/** The signed request that a URL stands for; null when the signature is wrong. Says nothing of the expiry. */
+/** The request that a URL permits; null when the signature is invalid. The caller must check the expiry. */
 export function verifyPath(
   key: Buffer,
   method: string,

@@ -1,4 +1,4 @@
-/** Packs the project in a folder and prints the digest; run by the tests on each runtime. */
+/** Packages the project in a folder and prints the digest. The tests run it on each runtime. */
 import { createReadStream, rmSync } from "node:fs";
 import process from "node:process";
 import { collectProject } from "../../project/collect.ts";
@@ -8,7 +8,7 @@ import { unpackPackage } from "../../project/unpack.ts";
 
 const [root = "", unpackTo = ""] = process.argv.slice(2);
 const packed = await packFiles(await collectProject(root));
-// What another runtime packed is unpacked here as well: each has its own gunzip.
+// Unpacking is checked too: each runtime has its own gunzip.
 const { files } = await unpackPackage(createReadStream(packed.path), unpackTo, packageLimits);
 const runtime =
   process.versions.bun !== undefined ? "bun" : process.versions.deno !== undefined ? "deno" : "node";

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadSigningKey, signPath } from "../../server/storage/signing.ts";
 import { deploy, type ProjectSource, packProject, tryDeploy, upload } from "../support/project.ts";
@@ -35,8 +36,12 @@ onEveryRuntime("deployments", {}, (server) => {
     call<DeploymentJson>(server, "DELETE", `/api/v1/deployments/${id}${query}`);
 
   describe("uploads", () => {
-    const bytes = new Uint8Array(randomBytes(3000));
-    const digest = sha256(bytes);
+    /** Bytes that compress to their own size, as the client sends them, with the digest that it announces. */
+    const sample = (sizeBytes: number) => {
+      const content = randomBytes(sizeBytes);
+      return { bytes: new Uint8Array(gzipSync(content, { level: 0 })), digest: sha256(content) };
+    };
+    const { bytes, digest } = sample(3000);
 
     test("the URL takes the package once, without a key, and then it is stored", async () => {
       const { url, upload_id, expires_at, already_stored } = await begin(digest, bytes.length);
@@ -51,30 +56,60 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(await begin(digest, bytes.length)).toMatchObject({ already_stored: true, url: "" });
     });
 
-    test("a package that is not what was announced is refused and not stored", async () => {
-      const other = new Uint8Array(randomBytes(3000));
-      const announced = sha256(other);
-      const { url } = await begin(announced, other.length);
-      expectError(await put(url, bytes), 400, "invalid_argument", /SHA-256/);
-      expectError(await put(url, other.slice(1)), 400, "invalid_argument", /3000 bytes/);
-      expectError(await put(url, new Uint8Array([...other, 0])), 400, "invalid_argument", /3000 bytes/);
-      const stream = () => call(server, "PUT", url, { key: null, body: new Blob([other, other]).stream() });
-      expectError(await stream(), 400, "invalid_argument", /3000 bytes/);
-      const cut = () => call(server, "PUT", url, { key: null, body: new Blob([other.slice(5)]).stream() });
-      expectError(await cut(), 400, "invalid_argument", /3000 bytes/);
-      expect((await begin(announced, other.length)).already_stored).toBe(false);
+    test("rejects a package of another size or digest than announced, and does not store it", async () => {
+      const other = sample(3000);
+      const size = other.bytes.length;
+      const { url } = await begin(other.digest, size);
+      const announced = new RegExp(`must have ${size} bytes`);
       expectError(
-        await call(server, "POST", "/api/v1/deployments", { json: { digest: announced } }),
+        await put(url, bytes),
+        400,
+        "invalid_argument",
+        /must have digest .* as announced; it has /,
+      );
+      expectError(await put(url, other.bytes.slice(1)), 400, "invalid_argument", announced);
+      expectError(await put(url, new Uint8Array([...other.bytes, 0])), 400, "invalid_argument", announced);
+      const stream = (...parts: Uint8Array<ArrayBuffer>[]) =>
+        call(server, "PUT", url, { key: null, body: new Blob(parts).stream() });
+      expectError(await stream(other.bytes, other.bytes), 400, "invalid_argument", announced);
+      expectError(await stream(other.bytes.slice(5)), 400, "invalid_argument", announced);
+      const noise = new Uint8Array(randomBytes(size));
+      expectError(await put(url, noise), 400, "invalid_argument", /not a gzip archive/);
+      expect((await begin(other.digest, size)).already_stored).toBe(false);
+      expectError(
+        await call(server, "POST", "/api/v1/deployments", { json: { digest: other.digest } }),
         400,
         "failed_precondition",
         /no such package is stored/,
       );
-      expect((await put(url, other)).status).toBe(200);
+      expect((await put(url, other.bytes)).status).toBe(200);
+    });
+
+    test("rejects the digest of the compressed bytes", async () => {
+      const other = sample(100);
+      const { url } = await begin(sha256(other.bytes), other.bytes.length);
+      const message = /The digest is the SHA-256 of the uncompressed tar archive/;
+      expectError(await put(url, other.bytes), 400, "invalid_argument", message);
+    });
+
+    test("accepts a package compressed in another way under the same digest", async () => {
+      const content = Buffer.alloc(3000, "content");
+      const [fast, best] = [1, 9].map((level) => new Uint8Array(gzipSync(content, { level })));
+      if (fast === undefined || best === undefined) throw new Error("nothing was compressed");
+      const { url } = await begin(sha256(content), best.length);
+      expect((await put(url, best)).status).toBe(200);
+      expect(await begin(sha256(content), fast.length)).toMatchObject({ already_stored: true, url: "" });
+    });
+
+    test("rejects a package that exceeds the unpacked limit", async () => {
+      const bomb = new Uint8Array(gzipSync(Buffer.alloc(251 * 2 ** 20), { level: 1 }));
+      const { url } = await begin("0".repeat(64), bomb.length);
+      expectError(await put(url, bomb), 400, "invalid_argument", /more than 262144000 bytes unpacked/);
     });
 
     test("a URL that was changed, has expired or is for another method is refused", async () => {
-      const other = new Uint8Array(randomBytes(100));
-      const { url } = await begin(sha256(other), other.length);
+      const other = sample(100);
+      const { url } = await begin(other.digest, other.bytes.length);
       const changed = (change: (url: URL) => void) => {
         const copy = new URL(url);
         change(copy);
@@ -87,32 +122,37 @@ onEveryRuntime("deployments", {}, (server) => {
         changed(({ searchParams }) => searchParams.set("expires", "1")),
         changed(({ searchParams }) => searchParams.set("name", `upl_${"0".repeat(26)}`)),
         changed((copy) => {
-          copy.pathname = copy.pathname.replace(/[0-9a-f]{64}$/, sha256(bytes));
+          copy.pathname = copy.pathname.replace(/[0-9a-f]{64}$/, digest);
         }),
         changed((copy) => {
           copy.pathname = copy.pathname.replace(/org_./, (start) => (start === "org_z" ? "org_y" : "org_z"));
         }),
       ];
-      for (const one of forged) {
-        expectError(await put(one, other), 403, "permission_denied", /not one that this service has signed/);
+      for (const forgedUrl of forged) {
+        expectError(
+          await put(forgedUrl, other.bytes),
+          403,
+          "permission_denied",
+          /not one that this service has signed/,
+        );
       }
       const [outside] = await exchange(server, head("PUT /storage/../../../etc/passwd?signature=x"));
       expect(outside?.status).toBe(403);
       expectError(await call(server, "GET", url, { key: null }), 403, "permission_denied", /signed/);
       expectError(await call(server, "DELETE", url, { key: null }), 403, "permission_denied", /signed/);
-      expect((await put(url, other)).status).toBe(200);
+      expect((await put(url, other.bytes)).status).toBe(200);
     });
 
     test("a URL ceases to work when its time has come", async () => {
-      const other = new Uint8Array(randomBytes(100));
-      const { url } = await begin(sha256(other), other.length);
+      const other = sample(100);
+      const { url } = await begin(other.digest, other.bytes.length);
       const { pathname: path, searchParams } = new URL(url);
       const name = searchParams.get("name") ?? "";
       const key = loadSigningKey(server.dataDir);
       const until = (expiresAtMs: number) =>
         `${server.url}${path}?${signPath(key, { method: "PUT", path, name, expiresAtMs })}`;
-      expectError(await put(until(Date.now() - 1), other), 403, "permission_denied", /has expired/);
-      expect((await put(until(Date.now() + 10_000), other)).status).toBe(200);
+      expectError(await put(until(Date.now() - 1), other.bytes), 403, "permission_denied", /has expired/);
+      expect((await put(until(Date.now() + 10_000), other.bytes)).status).toBe(200);
     });
 
     test("a digest or size that cannot be is refused", async () => {
@@ -161,11 +201,12 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(deployments).toMatchObject([{ status: "failed", error: message }]);
     });
 
-    test("is no archive, or one that leaves its folder", async () => {
-      const bytes = new Uint8Array(randomBytes(500));
-      await upload(server, { bytes, digest: sha256(bytes) });
-      const answer = await call(server, "POST", "/api/v1/deployments", { json: { digest: sha256(bytes) } });
-      expectError(answer, 400, "invalid_argument", /./);
+    test("rejects a package that is not a tar archive", async () => {
+      const content = randomBytes(2000);
+      const digest = sha256(content);
+      await upload(server, { bytes: new Uint8Array(gzipSync(content)), digest });
+      const answer = await call(server, "POST", "/api/v1/deployments", { json: { digest } });
+      expectError(answer, 400, "invalid_argument", /not an archive that svc accepts/);
     });
 
     test("leaves what was active as it was", async () => {
@@ -268,7 +309,7 @@ onEveryRuntime("deployments", {}, (server) => {
       const location = answer.headers.get("location") ?? "";
       const response = await open(server, "GET", location, { key: null });
       const bytes = new Uint8Array(await response.arrayBuffer());
-      expect(sha256(bytes)).toBe(first.digest);
+      expect(sha256(gunzipSync(bytes))).toBe(first.digest);
       expect(response.headers.get("content-length")).toBe(String(first.size_bytes));
       expect(response.headers.get("content-disposition")).toContain(`${first.deployment_id}.tar.gz`);
       const putThere = await call(server, "PUT", location, { key: null, body: bytes });

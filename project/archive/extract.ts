@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Entry } from "./entries.ts";
 import { PackageError } from "./error.ts";
-import { shown } from "./paths.ts";
+import { displayPath } from "./paths.ts";
+import type { Entry } from "./read.ts";
 import type { ByteReader } from "./reader.ts";
 
-/** Up to this size a file is written at once and beside others; larger ones pass through piece by piece. */
-const smallBytes = 256 * 1024;
-/** Small files under way at a time: together they hold at most 4 MiB. */
-const maxPending = 16;
+/** Files up to this size are written in the background; larger ones are streamed one at a time. */
+const smallFileBytes = 256 * 1024;
+/** Background writes at a time, which hold at most 4 MiB together. */
+const maxPendingWrites = 16;
 
-/** Writes the files of an archive into a folder of its own. */
+/** Writes the entries of an archive into a new folder. */
 export class FolderWriter {
   readonly #root: string;
   readonly #pending = new Set<Promise<void>>();
@@ -22,7 +22,7 @@ export class FolderWriter {
   }
 
   async makeFolders(paths: readonly string[]): Promise<void> {
-    for (const path of paths) await naming(path, mkdir(join(this.#root, path)));
+    for (const path of paths) await checkingPath(path, mkdir(join(this.#root, path)));
   }
 
   /** Returns the SHA-256 of the content, in lower-case hex. */
@@ -30,13 +30,13 @@ export class FolderWriter {
     const target = join(this.#root, path);
     const mode = executable ? 0o755 : 0o644;
     const hash = createHash("sha256");
-    if (sizeBytes <= smallBytes) {
+    if (sizeBytes <= smallFileBytes) {
       const bytes = await reader.take(sizeBytes);
-      // Never over what is there: the folder is new, and no path comes twice.
-      await this.#start(naming(path, writeFile(target, bytes, { mode, flag: "wx" })));
+      // `wx` never overwrites: the folder is new, and no path occurs twice.
+      await this.#start(checkingPath(path, writeFile(target, bytes, { mode, flag: "wx" })));
       return hash.update(bytes).digest("hex");
     }
-    const file = await naming(path, open(target, "wx", mode));
+    const file = await checkingPath(path, open(target, "wx", mode));
     try {
       for await (const part of reader.parts(sizeBytes)) {
         hash.update(part);
@@ -48,32 +48,32 @@ export class FolderWriter {
     return hash.digest("hex");
   }
 
-  /** Waits for everything that was begun; throws what went wrong first. */
+  /** Waits for all background writes. @throws the first error among them */
   async finish(): Promise<void> {
     await Promise.all(this.#pending);
     if (this.#failure !== null) throw this.#failure.error;
   }
 
-  async #start(work: Promise<void>): Promise<void> {
-    const guarded = work
+  async #start(write: Promise<void>): Promise<void> {
+    const guarded = write
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
       .finally(() => this.#pending.delete(guarded));
     this.#pending.add(guarded);
-    if (this.#pending.size >= maxPending) await Promise.race(this.#pending);
+    if (this.#pending.size >= maxPendingWrites) await Promise.race(this.#pending);
     if (this.#failure !== null) throw this.#failure.error;
   }
 }
 
-/** Names that this file system cannot hold are the package's fault. */
-async function naming<Result>(path: string, work: Promise<Result>): Promise<Result> {
+/** Reports a path that this file system does not accept as an error of the package. */
+async function checkingPath<Result>(path: string, operation: Promise<Result>): Promise<Result> {
   try {
-    return await work;
+    return await operation;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENAMETOOLONG" && code !== "EILSEQ" && code !== "EINVAL") throw error;
-    const message = `The package has the path ${shown(path)}, which this file system cannot hold.`;
+    const message = `The package has the path ${displayPath(path)}, which this file system cannot hold.`;
     throw new PackageError("malformed", message, { cause: error });
   }
 }
