@@ -1,6 +1,6 @@
 /**
- * `svc admin`: what is done beside the store, with the server running or not. It needs no API key: who can write the data
- * folder is the operator.
+ * Implements `svc admin`, which works on the store directly while the server runs or not. It needs no API key: who can
+ * write to the data folder is the operator.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { openSqlite } from "./store/sqlite.ts";
 
 export interface NewKey {
   keyId: string;
-  /** The key itself: shown once, kept nowhere. */
+  /** The key itself, `svc_<id>_<secret>`. It is not stored. */
   token: string;
   name: string;
   scope: string;
@@ -27,9 +27,9 @@ export interface NewKey {
 
 export interface Admin {
   listOrganizations(): Promise<OrganizationRow[]>;
-  /** @throws Error when the name is empty or over 100 characters. */
+  /** @throws Error if the name is empty or has more than 100 characters */
   createOrganization(name: string): Promise<{ organization: OrganizationRow; key: NewKey }>;
-  /** @throws Error when there is no such organization, or an option is not of its form. */
+  /** @throws Error if the organization does not exist or an option is invalid */
   createKey(
     orgId: string,
     options: { name: string; scope: string; expiresAtMs: number | null },
@@ -39,11 +39,11 @@ export interface Admin {
 
 const maxName = 100;
 
-/** @throws Error when the folder holds no store. */
+/** @throws Error if the folder contains no store */
 export function openAdmin(dataDir: string): Admin {
   if (!existsSync(join(dataDir, "svc.db"))) {
     throw new Error(
-      `Cannot open the store: there is none in ${dataDir}; name the server's data folder with --data.`,
+      `Cannot open the store: ${dataDir} contains none; pass the server's data folder with --data.`,
     );
   }
   const engine = openSqlite(dataDir);
@@ -53,37 +53,37 @@ export function openAdmin(dataDir: string): Admin {
     async createOrganization(name) {
       checkName("organization", name);
       const organization = { org_id: randomId("org"), name, created_at: Date.now() };
-      await engine.write(() => insertOrganization(organization));
-      const key = await addKey(engine, organization.org_id, {
-        name: "first key",
-        scope: "full",
-        expiresAtMs: null,
+      const key = newKey(organization.org_id, { name: "first key", scope: "full", expiresAtMs: null });
+      await engine.write(function* () {
+        yield* insertOrganization(organization);
+        yield* insertKey(key.row);
       });
-      return { organization, key };
+      return { organization, key: key.shown };
     },
 
     async createKey(orgId, options) {
       const organization = isId("org", orgId) ? await engine.read(() => getOrganization(orgId)) : undefined;
       if (organization === undefined) throw new Error(`There is no organization '${orgId.slice(0, 80)}'.`);
-      return addKey(engine, orgId, options);
+      const key = newKey(orgId, options);
+      await engine.write(() => insertKey(key.row));
+      return key.shown;
     },
 
     close: () => engine.close(),
   };
 }
 
-async function addKey(
-  engine: Engine,
+function newKey(
   orgId: string,
   { name, scope, expiresAtMs }: { name: string; scope: string; expiresAtMs: number | null },
-): Promise<NewKey> {
+): { row: Parameters<typeof insertKey>[0]; shown: NewKey } {
   checkName("key", name);
   if (!isScope(scope)) {
     throw new Error(`Cannot create a key with scope '${scope}': it must be one of ${scopes.join(", ")}.`);
   }
   const { keyId, secretHash, text } = createKey();
-  await engine.write(() =>
-    insertKey({
+  return {
+    row: {
       key_id: keyId,
       org_id: orgId,
       name,
@@ -91,13 +91,13 @@ async function addKey(
       scope,
       created_at: Date.now(),
       expires_at: expiresAtMs,
-    }),
-  );
-  return { keyId, token: text, name, scope, expiresAtMs };
+    },
+    shown: { keyId, token: text, name, scope, expiresAtMs },
+  };
 }
 
-function checkName(what: string, name: string): void {
+function checkName(object: string, name: string): void {
   if (name.trim() === "" || [...name].length > maxName) {
-    throw new Error(`Cannot create the ${what}: its name must have 1 to ${maxName} characters.`);
+    throw new Error(`Cannot create the ${object}: its name must have 1 to ${maxName} characters.`);
   }
 }

@@ -1,4 +1,4 @@
-/** The audit trail: who changed what, as log lines of a source of their own, written with the change itself. */
+/** Writes the audit log: log entries with the source `audit`, in the transaction of the change. */
 import type { Caller } from "../auth.ts";
 import type { Program } from "../store/engine.ts";
 import { insertLogs } from "../store/logs.ts";
@@ -14,12 +14,12 @@ export type AuditAction =
   | "secret.set"
   | "secret.removed";
 
-/** Records an action in the program that does it. */
+/** Records an action. Call it in the same program as the change. */
 export function* audit(
   caller: Pick<Caller, "orgId" | "keyId" | "keyName">,
   action: AuditAction,
-  what: string,
-  about: { deploymentId?: string; name?: string; environment?: string } = {},
+  object: string,
+  references: { deploymentId?: string; name?: string; environment?: string } = {},
 ): Program<void> {
   yield* insertLogs([
     {
@@ -27,11 +27,11 @@ export function* audit(
       at: Date.now(),
       level: "info",
       source: "audit",
-      message: `${action}: ${what}, by key '${caller.keyName}' (${caller.keyId})`,
+      message: `${action}: ${object}, by key '${caller.keyName}' (${caller.keyId})`,
       execution_id: null,
-      deployment_id: about.deploymentId ?? null,
-      name: about.name ?? null,
-      environment: about.environment ?? null,
+      deployment_id: references.deploymentId ?? null,
+      name: references.name ?? null,
+      environment: references.environment ?? null,
     },
   ]);
 }

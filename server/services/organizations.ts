@@ -1,4 +1,4 @@
-/** OrganizationService: the organization of the key, its keys and its secrets. */
+/** Implements OrganizationService: the caller's organization, its API keys and its secrets. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -20,7 +20,7 @@ import { isId } from "../ids.ts";
 import { createKey, isScope, scopes } from "../keys.ts";
 import { secretNameProblem, secretValueProblem } from "../secrets/rules.ts";
 import { getOrganization, insertKey, type KeyRow, listKeys, revokeKey } from "../store/organizations.ts";
-import { listSecrets, type SecretRow } from "../store/secrets.ts";
+import { deleteSecret, listSecrets, putSecret, type SecretRow } from "../store/secrets.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
@@ -33,7 +33,7 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
     async getOrganization(_request, context) {
       const { orgId } = callerOf(context);
       const row = await engine.read(() => getOrganization(orgId));
-      if (row === undefined) throw notFound("The organization of this key is gone.");
+      if (row === undefined) throw notFound("The organization of this API key does not exist.");
       return create(OrganizationSchema, {
         orgId: row.org_id,
         name: row.name,
@@ -73,7 +73,7 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
         return revoked;
       });
       if (row === undefined) {
-        throw notFound(`There is no key '${request.keyId.slice(0, 80)}' that could be revoked.`);
+        throw notFound(`There is no active API key '${request.keyId.slice(0, 80)}'.`);
       }
       return toApiKey(row, caller.keyId);
     },
@@ -82,8 +82,14 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       const caller = callerOf(context);
       const problem = secretNameProblem(request.name) ?? secretValueProblem(request.value);
       if (problem !== null) throw invalid(problem);
-      const row = await vault.set(caller.orgId, request.name, request.value);
-      await engine.write(() => audit(caller, "secret.set", `secret '${request.name}'`));
+      const { name } = request;
+      const sealed = vault.seal(caller.orgId, name, request.value);
+      const row = await engine.write(function* () {
+        const stored = yield* putSecret(caller.orgId, name, sealed, Date.now());
+        yield* audit(caller, "secret.set", `secret '${name}'`);
+        return stored;
+      });
+      vault.evict(caller.orgId);
       return toSecret(row);
     },
 
@@ -94,10 +100,13 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
 
     async deleteSecret(request, context) {
       const caller = callerOf(context);
-      if (!(await vault.remove(caller.orgId, request.name))) {
-        throw notFound(`There is no secret '${request.name.slice(0, 80)}'.`);
-      }
-      await engine.write(() => audit(caller, "secret.removed", `secret '${request.name}'`));
+      const { name } = request;
+      await engine.write(function* () {
+        const deleted = yield* deleteSecret(caller.orgId, name);
+        if (deleted === undefined) throw notFound(`There is no secret '${name.slice(0, 80)}'.`);
+        yield* audit(caller, "secret.removed", `secret '${name}'`);
+      });
+      vault.evict(caller.orgId);
       return create(DeleteSecretResponseSchema);
     },
   };
@@ -123,7 +132,7 @@ function newKey(
   const now = Date.now();
   const expires = expiresAt === undefined ? null : timestampMs(expiresAt);
   if (expires !== null && expires <= now) {
-    throw invalid("Cannot create a key: expires_at must be a time to come.");
+    throw invalid("Cannot create a key: expires_at must be in the future.");
   }
   const { keyId, secretHash, text } = createKey();
   return {

@@ -1,4 +1,4 @@
-/** Secrets, sealed: this file never sees a value. */
+/** Sealed secrets. This file never handles a value. */
 import { all, first, type Program } from "./engine.ts";
 
 export interface SecretRow {
@@ -16,7 +16,7 @@ const DELETE = "DELETE FROM secrets WHERE org_id = ? AND name = ? RETURNING *";
 
 export function* putSecret(orgId: string, name: string, sealed: string, nowMs: number): Program<SecretRow> {
   const row = yield* first<SecretRow>(UPSERT, orgId, name, sealed, nowMs);
-  if (row === undefined) throw new Error("A row is missing that was just written.");
+  if (row === undefined) throw new Error("The upsert returned no row.");
   return row;
 }
 
