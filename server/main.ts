@@ -12,6 +12,8 @@ export type { ServeOptions } from "./config.ts";
  * @throws Error with one sentence; `StartError` when there is specific advice
  */
 export async function serve(options: ServeOptions): Promise<number> {
+  // A signal that arrives while the server starts must not be lost: it stops the server as soon as it is open.
+  const stop = firstSignal();
   const config = loadConfig(options, process.env);
   const server = await startServer(config);
   console.log(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
@@ -23,7 +25,7 @@ export async function serve(options: ServeOptions): Promise<number> {
     throw error;
   }
   console.log(`Listening on ${server.url}`);
-  const signal = await firstSignal();
+  const signal = await stop;
   console.log(`${signal}: waiting for running executions …`);
   await server.close();
   console.log("Stopped.");

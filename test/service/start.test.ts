@@ -29,6 +29,15 @@ describe.each(runtimes)("svc serve on %s", (runtime) => {
     expect(await ok(server, "GET", "/api/v1/organization")).toMatchObject({ name: "Default organization" });
   });
 
+  test("stops on a signal that arrives while it starts", async () => {
+    const server = new TestServer(runtime);
+    onTestFinished(() => server.discard(false));
+    const started = server.start().catch(() => {});
+    await server.printed(/^svc .*, data in /m);
+    expect(await server.kill("SIGINT")).toEqual({ code: 0, signal: null });
+    await started;
+  });
+
   test("names an address that this machine does not have", async () => {
     const server = new TestServer(runtime, { args: ["--host", "192.0.2.1"] });
     onTestFinished(() => server.discard(false));
