@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { type Result, svc, temporaryFolder } from "./support.ts";
 
 const key = { SVC_API_KEY: "svc_a_b" };
@@ -44,7 +44,7 @@ async function foreignAddress(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe.each(runtimes)("svc on %s says", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc on %s says", (runtime) => {
   test.each(["webhook list", "executions", "status", "logs", "deployments", "schedules", "run x"])(
     "%s: no API key found",
     async (path) => {

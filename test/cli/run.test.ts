@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { newFolder, useService, writeFiles } from "./support.ts";
 
 const agents = {
@@ -13,7 +13,7 @@ const agents = {
     "export default async ({ count, ms }) => { for (let i = 0; i < count; i++) { console.log('tick ' + i); await new Promise((resolve) => setTimeout(resolve, ms)); } };",
 };
 
-describe.each(runtimes)("on %s", (runtime) => {
+describe.each(commandRuntimes("node"))("on %s", (runtime) => {
   const service = useService(runtime);
   let folder: string;
   beforeAll(async () => {

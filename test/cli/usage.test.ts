@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { commands } from "../../cli/app/command-table.ts";
+import { run } from "../../cli/app/dispatch.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
-import { leaves, svc } from "./support.ts";
+import { leaves, type Result, svc } from "./support.ts";
 
 describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
   test("runs on the runtime that the test names", async () => {
@@ -65,10 +66,26 @@ describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
   });
 });
 
-// What differs between runtimes is how arguments are parsed, which is tested above; this is about the definitions.
+/** Runs a command in this process: its definition does not depend on the runtime or on a process of its own. */
+async function svcHere(args: readonly string[]): Promise<Result> {
+  const result: Result = { code: null, stdout: "", stderr: "" };
+  const spies = (["stdout", "stderr"] as const).map((stream) =>
+    vi.spyOn(process[stream], "write").mockImplementation((text) => {
+      result[stream] += text;
+      return true;
+    }),
+  );
+  try {
+    result.code = await run(args);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return result;
+}
+
 describe("svc", () => {
   test.each(leaves())("%s --help shows usage and options", async (path) => {
-    const { code, stdout, stderr } = await svc("node", [...path.split(" "), "--help"]);
+    const { code, stdout, stderr } = await svcHere([...path.split(" "), "--help"]);
     expect(stdout).toContain(`Usage\n  svc ${path}`);
     expect(stdout).toContain("-h, --help");
     // No colours where there is no terminal, and no gap in a description.
@@ -79,7 +96,7 @@ describe("svc", () => {
   });
 
   test.each(leaves())("%s refuses an unknown option", async (path) => {
-    const { code, stdout, stderr } = await svc("node", [...path.split(" "), "--no-such-option"]);
+    const { code, stdout, stderr } = await svcHere([...path.split(" "), "--no-such-option"]);
     expect(stderr).toContain(`error: Unknown option --no-such-option for \`svc ${path}\``);
     expect(stdout).toBe("");
     expect(code).toBe(2);

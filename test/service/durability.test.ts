@@ -7,7 +7,7 @@ import { TestServer } from "../support/server.ts";
 import type { AcceptedJson, ExecutionPage, HealthJson, LogLineJson, WatchEvent } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
-const rounds = 4;
+const rounds = Number(process.env.CRASH_ROUNDS ?? 2);
 
 const agents = {
   echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] },

@@ -78,7 +78,7 @@ export class TestServer {
       program,
       [
         ...args,
-        join(root, "cli/main.ts"),
+        join(root, "cli/launcher.js"),
         "serve",
         "--port",
         String(this.#options.port?.() ?? 0),
