@@ -6,7 +6,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isId, randomId } from "./ids.ts";
 import { createKey, isScope, scopes } from "./keys.ts";
-import type { Engine } from "./store/engine.ts";
 import {
   getOrganization,
   insertKey,
