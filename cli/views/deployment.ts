@@ -16,6 +16,7 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
       ["environment", deployment.environment],
       ["package", `${bytes(deployment.sizeBytes)}, ${count(deployment.fileCount, "file")}`],
       ["digest", `sha256:${deployment.digest}`],
+      ["promoted from", deployment.sourceDeploymentId],
       ["pushed", moment(deployment.createdAt)],
       ["pushed by", createdBy === undefined ? "" : `${cleanLine(createdBy.name)} (${createdBy.keyId})`],
       ["activated", moment(deployment.activatedAt)],

@@ -5,6 +5,7 @@ import { insertLogs } from "../store/logs.ts";
 
 export type AuditAction =
   | "deployment.pushed"
+  | "deployment.promoted"
   | "deployment.rolled_back"
   | "deployment.deleted"
   | "schedule.paused"

@@ -87,6 +87,7 @@ export function toDeployment(row: DeploymentRow, baseUrl: string): Deployment {
     createdAt: timestampFromMs(row.created_at),
     activatedAt: optionalTime(row.activated_at),
     error: row.error,
+    sourceDeploymentId: row.source_deployment_id ?? "",
   });
 }
 

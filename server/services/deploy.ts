@@ -34,6 +34,8 @@ const loadCheckMs = 20_000;
 
 export interface DeployRequest {
   caller: Caller;
+  /** The deployment to promote. Null for a push. */
+  source: DeploymentRow | null;
   digest: string;
   environment: string;
   redeploy: boolean;
@@ -44,7 +46,7 @@ export async function deploy(
   request: DeployRequest,
 ): Promise<{ deploymentId: string; unchanged: boolean }> {
   const { engine } = app;
-  const { caller, digest, environment } = request;
+  const { caller, digest, environment, source } = request;
   const key = { orgId: caller.orgId, digest };
   const object = await engine.read(() => getObject(caller.orgId, digest));
   if (object === undefined) {
@@ -73,13 +75,14 @@ export async function deploy(
     file_count: files.length,
     definition: JSON.stringify(definition),
     files: JSON.stringify(files),
+    source_deployment_id: source?.deployment_id ?? null,
     created_by: caller.keyId,
     created_by_name: caller.keyName,
     created_at: now,
   };
   await engine.write(function* () {
     yield* insertDeployment(row);
-    yield* insertEvent(caller.orgId, deploymentId, "created", now, actor);
+    yield* insertEvent(caller.orgId, deploymentId, source === null ? "created" : "promoted", now, actor);
   });
   const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
   let effects: TickEffects;
@@ -92,7 +95,12 @@ export async function deploy(
           throw fail(Code.Aborted, `Cannot activate ${deploymentId}: it is ${now?.status} by now.`);
         }
         const due = yield* switchTo(activationOf(pending, actor));
-        yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
+        if (source === null) {
+          yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
+        } else {
+          const object = `${deploymentName(pending)}, from ${source.deployment_id} in ${source.environment}`;
+          yield* audit(caller, "deployment.promoted", object, aboutOf(pending));
+        }
         return due;
       })
       .catch(rethrowConflict);

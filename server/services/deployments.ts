@@ -109,11 +109,20 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
 
     async createDeployment(request, context) {
       const caller = callerOf(context);
-      checkDigest(request.digest);
+      const { sourceDeploymentId } = request;
+      const source = sourceDeploymentId === "" ? null : await require(caller.orgId, sourceDeploymentId);
+      const digest = request.digest === "" && source !== null ? source.digest : request.digest;
+      checkDigest(digest);
+      if (source !== null && digest !== source.digest) {
+        throw invalid(
+          `Cannot promote ${sourceDeploymentId}: its package is ${source.digest}, not ${digest}.`,
+        );
+      }
       const environment = environmentOf(request.environment, context);
       const { deploymentId, unchanged } = await deploy(app, {
         caller,
-        digest: request.digest,
+        source,
+        digest,
         environment,
         redeploy: request.redeploy,
       });

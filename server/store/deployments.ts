@@ -17,6 +17,8 @@ export interface DeploymentRow {
   definition: string;
   /** JSON of the packaged files. */
   files: string;
+  /** The deployment that was promoted. Null for a push. */
+  source_deployment_id: string | null;
   created_by: string;
   created_by_name: string;
   created_at: number;
@@ -46,8 +48,8 @@ export interface DeploymentFilter {
 }
 
 const INSERT = `INSERT INTO deployments (org_id, deployment_id, project, version, environment, status, digest, size_bytes,
-  file_count, definition, files, created_by, created_by_name, created_at)
-VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`;
+  file_count, definition, files, source_deployment_id, created_by, created_by_name, created_at)
+VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const SELECT = "SELECT * FROM deployments WHERE org_id = ? AND deployment_id = ?";
 const SELECT_BY_ID = "SELECT * FROM deployments WHERE deployment_id = ?";
 const SELECT_PAGE = `SELECT * FROM deployments
@@ -81,6 +83,7 @@ export function* insertDeployment(
     row.file_count,
     row.definition,
     row.files,
+    row.source_deployment_id,
     row.created_by,
     row.created_by_name,
     row.created_at,

@@ -238,6 +238,9 @@ CREATE TABLE logs (
 ) WITHOUT ROWID;
 CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE source IN ('console', 'execution');
 `,
+  `
+ALTER TABLE deployments ADD COLUMN source_deployment_id TEXT;
+`,
 ];
 
 interface MigrationTarget {

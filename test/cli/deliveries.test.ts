@@ -146,8 +146,19 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       /^risen 1\.0 → production, from staging\n {2}\+ agent {5}risen\n(.|\n)*--force/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
-    const promoted = await service.json(`deployments promote ${staged.deployment_id} --force`);
-    expect(promoted).toMatchObject({ environment: "production", status: "active", digest: staged.digest });
+    const promoted = await service.json<{ deployment_id: string }>(
+      `deployments promote ${staged.deployment_id} --force`,
+    );
+    expect(promoted).toMatchObject({
+      environment: "production",
+      status: "active",
+      digest: staged.digest,
+      source_deployment_id: staged.deployment_id,
+    });
+    const shown = await service.run(`deployments show ${promoted.deployment_id}`);
+    expect(shown.stdout).toMatch(new RegExp(`promoted from +${staged.deployment_id}`));
+    expect(shown.stdout).toContain("  promoted ");
+    expect((await service.run("logs --audit")).stdout).toContain(`, from ${staged.deployment_id} in staging`);
     expect((await service.run("run risen")).stdout).toBe("1\n");
     const again = await service.run(`deployments promote ${staged.deployment_id} --force`);
     expect(again.stderr).toMatch(

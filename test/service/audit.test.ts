@@ -27,7 +27,7 @@ describe("the audit log", () => {
 
   /** Makes every write of an audit entry fail while `action` runs. */
   const withoutAudit = async (action: () => Promise<void>): Promise<void> => {
-    const database = new DatabaseSync(join(server.dataDir, "svc.db"));
+    const database = new DatabaseSync(join(server.dataDir, "svc.db"), { timeout: 10_000 });
     try {
       database.exec(`CREATE TRIGGER fail_audit BEFORE INSERT ON logs WHEN NEW.source = 'audit'
 BEGIN SELECT RAISE(ABORT, 'audit entries fail'); END`);
@@ -91,5 +91,45 @@ BEGIN SELECT RAISE(ABORT, 'audit entries fail'); END`);
       "deployment.deleted",
       "deployment.pushed",
     ]);
+  });
+
+  test("records a promotion with its source deployment", async () => {
+    const source = await deploy(server, {
+      ...project("3"),
+      name: "promoted",
+      schedules: {},
+      agents: { solo: "export default () => 3;" },
+    });
+    const json = { source_deployment_id: source.deployment_id, environment: "qa" };
+    const promoted = await ok<DeploymentJson>(server, "POST", "/api/v1/deployments", { json });
+    expect(promoted).toMatchObject({
+      digest: source.digest,
+      environment: "qa",
+      status: "active",
+      source_deployment_id: source.deployment_id,
+    });
+    const shown = await ok<DeploymentJson>(server, "GET", `/api/v1/deployments/${promoted.deployment_id}`);
+    expect(shown.source_deployment_id).toBe(source.deployment_id);
+    expect(shown.events.map(({ event }) => event)).toEqual(["promoted", "activated"]);
+    expect((await auditLog()).at(-1)).toMatch(
+      new RegExp(
+        `^deployment\\.promoted: ${promoted.deployment_id} .* in qa, from ${source.deployment_id} in production, by key '`,
+      ),
+    );
+    expect(source.source_deployment_id).toBe("");
+  });
+
+  test("a promotion needs an existing source deployment with the same package", async () => {
+    const source = await deploy(server, project("4"));
+    for (const [json, status] of [
+      [{ source_deployment_id: `dep_${"0".repeat(26)}` }, 404],
+      [{ source_deployment_id: source.deployment_id, digest: "0".repeat(64) }, 400],
+      [{ source_deployment_id: "" }, 400],
+    ] as const) {
+      const answer = await call(server, "POST", "/api/v1/deployments", {
+        json: { ...json, environment: "qa" },
+      });
+      expect(answer.status, answer.text).toBe(status);
+    }
   });
 });

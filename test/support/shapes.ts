@@ -66,6 +66,7 @@ export interface DeploymentJson {
   created_at: string;
   activated_at?: string;
   error: string;
+  source_deployment_id: string;
   files: { path: string; size_bytes: number; digest: string }[];
   events: { at: string; event: string; by?: { key_id: string; name: string } }[];
   unchanged: boolean;

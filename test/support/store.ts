@@ -95,6 +95,7 @@ export function newDeployment(nowMs: number): DeploymentRow {
     file_count: 1,
     definition: "{}",
     files: "[]",
+    source_deployment_id: null,
     created_by: "key_test",
     created_by_name: "test",
     created_at: nowMs,

@@ -44,7 +44,11 @@ const promote: Command = command({
       sayPlan(`${what} → ${environment}, from ${wanted.environment}`, active, wanted, values);
     }
     await confirm(`Promote to ${environment}?`, values);
-    const deployment = await deployments.createDeployment({ digest: wanted.digest, environment });
+    const deployment = await deployments.createDeployment({
+      sourceDeploymentId: wanted.deploymentId,
+      digest: wanted.digest,
+      environment,
+    });
     if (values.json) {
       const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");
       return printJson(DeploymentSchema, deployment);
