@@ -62,13 +62,6 @@ export interface RunnerCommand {
   env: Record<string, string>;
 }
 
-/**
- * Whether starting a process from a large one holds it up, and whether pipes can be handed to another process, so that
- * a small one does it instead. Bun starts processes without a fork (0.6 ms whatever its size); Deno forks (11 ms at
- * 200 MB), and has no way to hand pipes over.
- */
-export const startsFromHelper: boolean = runtime.name === "node";
-
 /** The command that runs `entry` in this runtime with as little as the runtime can be told to allow. */
 export function runnerCommand(entry: string, allowed: RunnerPermissions): RunnerCommand {
   const { args, env } = runnerSettings[runtime.name](allowed);

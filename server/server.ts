@@ -7,13 +7,13 @@ import { runChildExecution } from "./executions/child-executions.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
 import { Notifier } from "./executions/notifier.ts";
-import { createPools, Spawner } from "./executions/pool/index.ts";
+import { createPools } from "./executions/pool/index.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
-import { canRestrictRunners, runtimeName, startsFromHelper } from "./runtime.ts";
+import { canRestrictRunners, runtimeName } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { loadMasterKey } from "./secrets/master-key.ts";
 import { Vault } from "./secrets/vault.ts";
@@ -111,7 +111,6 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     secretsOf: (orgId) => vault.values(orgId),
   });
   const children = { engine, executor, notifier, definitionOf };
-  const spawner = startsFromHelper ? new Spawner() : null;
   const pools = createPools({
     limits: {
       memoryBytes: limits.runnerMemoryBytes,
@@ -131,7 +130,6 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
         runChildExecution(children, executionId, request, signal),
     },
     scratchRoot: join(config.dataDir, "tmp", "children"),
-    ...(spawner !== null && { spawn: (request) => spawner.spawn(request) }),
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);
       return { deploymentId, directory: await packages.ensure({ orgId, digest }) };
@@ -182,7 +180,6 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
       await scheduler.close();
       await housekeeper.close();
       await executor.close(shutdownGraceMs);
-      spawner?.close();
       listener.close();
       await drained;
       await deliveries.flush();

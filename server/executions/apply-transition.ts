@@ -3,17 +3,7 @@ import type { Program } from "../store/engine.ts";
 import type { ExecutionRow } from "../store/executions.ts";
 import { finishExecution, insertAttempt, loseExecution, retryExecution } from "../store/leases.ts";
 import type { NewLog } from "../store/logs.ts";
-import { isDeeperThan } from "./depth.ts";
-import type { Outcome } from "./pool/contract.ts";
 import type { StoredError, Transition } from "./states.ts";
-
-/** An output that is nested deeper than any input may be could not be read by everybody. */
-export function withinDepth(outcome: Outcome, levels: number): Outcome {
-  if (outcome.type !== "succeeded" || !isDeeperThan(outcome.output, levels)) return outcome;
-  const message = `The output is nested too deep: at most ${levels} levels are allowed (SVC_MAX_JSON_DEPTH).`;
-  const error = { name: "OutputError", message, stack: "" };
-  return { type: "failed", error, final: false, reason: "output" };
-}
 
 /** Writes a transition; false when the lease was no longer held and nothing was changed. */
 export function* applyTransition(row: ExecutionRow, transition: Transition, nowMs: number): Program<boolean> {

@@ -19,7 +19,7 @@ import {
   listWaiting,
 } from "../store/leases.ts";
 import { insertLogs } from "../store/logs.ts";
-import { applyTransition, logLine, withinDepth } from "./apply-transition.ts";
+import { applyTransition, logLine } from "./apply-transition.ts";
 import type { LogWriter } from "./log-writer.ts";
 import { executionTopic, logTopic, type Notifier } from "./notifier.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
@@ -216,8 +216,7 @@ export class Executor {
     };
     // Handing back on shutdown is not a loss: it must not count towards giving up.
     if (this.#closing && outcome.type === "lost") return this.#handBack(row);
-    const { jsonDepth } = this.#options.limits;
-    await this.#apply(row, afterAttempt(state, withinDepth(outcome, jsonDepth), Date.now(), Math.random));
+    await this.#apply(row, afterAttempt(state, outcome, Date.now(), Math.random));
   }
 
   async #handBack(row: ExecutionRow): Promise<void> {

@@ -1,4 +1,4 @@
-/** Frames survive any cutting of the stream, and what announces too much is refused before it is held. */
+/** Encoding and decoding of frames. */
 import { describe, expect, test } from "vitest";
 import {
   decodeOutput,
@@ -31,20 +31,20 @@ describe("FrameReader", () => {
     expect(decodeOutput(output)).toEqual({ executionId: "exe_1", output: '"ü"' });
   });
 
-  test("refuses a body over the limit by its header alone", () => {
+  test("rejects a body over the limit by its header", () => {
     const header = Buffer.from([0x7f, 0xff, 0xff, 0xff, 0]);
     expect(() => new FrameReader(10_000).push(header)).toThrow(
-      "may have 10000 bytes: this one announces 2147483647",
+      "it sent a frame of 2147483647 bytes, over the limit of 10000",
     );
   });
 
-  test("an output that is cut short is none", () => {
+  test("rejects a truncated output", () => {
     expect(decodeOutput(Buffer.alloc(0))).toBeNull();
     expect(decodeOutput(Buffer.from([5, 1, 2]))).toBeNull();
   });
 });
 
-test("FrameWriter sends what was added, in order, in frames of a bounded size", () => {
+test("FrameWriter sends messages in order, in frames of limited size", () => {
   const frames: Buffer[] = [];
   const writer = new FrameWriter((frame) => frames.push(frame));
   const texts = Array.from({ length: 3000 }, (_, i) => JSON.stringify("y".repeat(i % 400)));

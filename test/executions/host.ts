@@ -1,4 +1,4 @@
-/** A server's part in the test of orphans: starts a process for each occupation that is named, and waits to be killed. */
+/** The server in the test of orphans: starts a runner for each named occupation, and waits to be killed. */
 import { Lab } from "./lab.ts";
 
 const [port, ...occupations] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** What a scenario works with: pools over a package of its own, and the other side of its agents' calls. */
+/** The environment of a scenario: pools with a package of their own, and the server's side of `ctx.run`. */
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -18,7 +18,7 @@ import type {
 import { createPools } from "../../server/executions/pool/index.ts";
 import { brokenModules } from "./broken.ts";
 
-/** Small enough to be reached in a moment, large enough for a busy machine. */
+/** Low enough to be reached quickly, high enough for a busy machine. */
 export const labLimits: PoolLimits = {
   memoryBytes: 96 * 2 ** 20,
   outputBytes: 1_000_000,
@@ -32,18 +32,18 @@ export const labLimits: PoolLimits = {
 };
 
 export class Lab {
-  /** Holds everything of this lab. */
+  /** Contains all files of this lab. */
   readonly folder: string;
   readonly package: string;
   readonly pools: Pools;
   readonly logs: LogEntry[] = [];
-  /** What became of the jobs, without what they returned. */
+  /** The outcomes of attempts, except successes. */
   readonly outcomes: Outcome[] = [];
   /** The calls of `ctx.run`, in order. */
   readonly calls: (ChildExecutionRequest & { executionId: string })[] = [];
   readonly #gates = new Map<string, PromiseWithResolvers<void> & { arrived: PromiseWithResolvers<void> }>();
   readonly #deploymentId: string;
-  #jobs = 0;
+  #attempts = 0;
   #server: Server | undefined;
   readonly #lifelines: Socket[] = [];
 
@@ -77,10 +77,10 @@ export class Lab {
     writeFileSync(join(this.package, path), text);
   }
 
-  job(agent: string, input: JsonObject, more: Partial<Attempt> = {}): Attempt {
-    this.#jobs += 1;
+  attempt(agent: string, input: JsonObject, more: Partial<Attempt> = {}): Attempt {
+    this.#attempts += 1;
     return {
-      executionId: `exe_${this.#jobs}`,
+      executionId: `exe_${this.#attempts}`,
       organizationId: "org_lab",
       deploymentId: this.#deploymentId,
       environment: "production",
@@ -98,29 +98,29 @@ export class Lab {
   }
 
   async run(agent: string, input: JsonObject, more: Partial<Attempt> = {}): Promise<Outcome> {
-    const outcome = await this.pools.run(this.job(agent, input, more));
+    const outcome = await this.pools.run(this.attempt(agent, input, more));
     if (outcome.type !== "succeeded") this.outcomes.push(outcome);
     return outcome;
   }
 
-  /** What was logged for an execution, or outside of any. */
+  /** Log lines of an execution, or null for lines outside of executions. */
   lines(executionId: string | null): { level: string; message: string }[] {
     return this.logs
       .filter((entry) => entry.executionId === executionId)
       .map(({ level, message }) => ({ level, message }));
   }
 
-  /** Lets the agents at a gate go on, now and later. */
+  /** Opens a gate for the agents that wait at it, and for later ones. */
   open(gate: string): void {
     this.#gate(gate).resolve();
   }
 
-  /** Resolves when an agent has come to a gate. */
+  /** Resolves when an agent has reached a gate. */
   arrival(gate: string): Promise<void> {
     return this.#gate(gate).arrived.promise;
   }
 
-  /** Runs an agent whose process is seen to end, and which may speak once more. */
+  /** Runs an agent with a connection that shows when its process ends. */
   async lifeline(
     then: string,
     more: Partial<Attempt> = {},
@@ -134,13 +134,13 @@ export class Lab {
     const [socket] = await connected;
     const ended = new Promise((resolve) => socket.once("close", resolve).on("error", () => {}));
     const [pid] = (await once(socket, "data")) as [Buffer];
-    let said = "";
+    let received = "";
     const began = Promise.withResolvers<void>();
     const spoke = Promise.withResolvers<void>();
     socket.on("data", (chunk) => {
-      said += chunk;
-      if (said.includes("begin")) began.resolve();
-      if (said.includes("spinning")) spoke.resolve();
+      received += chunk;
+      if (received.includes("begin")) began.resolve();
+      if (received.includes("spinning")) spoke.resolve();
     });
     socket.write("go on");
     await began.promise;

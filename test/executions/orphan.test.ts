@@ -1,4 +1,4 @@
-/** A server that is killed leaves no child behind, whatever its children are doing. */
+/** The runners of a killed server end, whatever they are doing. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
 
-/** What the children do when their server is killed. */
+/** The activity of each runner when the server is killed. */
 const occupations = ["spin", "hang", "idle"];
 
 let server: Server;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(runtimes)("kill -9 of a server on %s ends its children", async (runtime) => {
+test.each(runtimes)("kill -9 of a server on %s ends its runners", async (runtime) => {
   const lives: Socket[] = [];
   const connected = Promise.withResolvers<void>();
   const onConnection = (socket: Socket): void => {
@@ -36,7 +36,7 @@ test.each(runtimes)("kill -9 of a server on %s ends its children", async (runtim
     await Promise.all(spinning);
     const ended = lives.map((socket) => once(socket, "close"));
     host.process.kill("SIGKILL");
-    // The kernel closes them when nothing of a process is left to run.
+    // The kernel closes a socket when its process has ended.
     await Promise.all(ended);
   } finally {
     server.off("connection", onConnection);

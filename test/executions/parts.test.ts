@@ -1,4 +1,4 @@
-/** The smaller parts by themselves: outputs, lines, errors, the log gate, the budget of starts. */
+/** Unit tests of the runner and the pool: outputs, lines, errors, the log limiter and the start limiter. */
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import type { LogEntry } from "../../server/executions/pool/index.ts";
@@ -20,25 +20,25 @@ describe("toJson", () => {
     [new Map([[1, 2]]), "{}"],
     ["\ud800", '"\\ud800"'],
     [-0, "0"],
-  ])("%o as JSON.stringify has it", (value, expected) => expect(json(value)).toBe(expected));
+  ])("serializes %o as JSON.stringify does", (value, expected) => expect(json(value)).toBe(expected));
 
-  test("an object that occurs twice is no cycle", () => {
+  test("accepts an object that occurs twice", () => {
     const twice = { a: 1 };
     expect(json([twice, { twice }, twice])).toBe('[{"a":1},{"twice":{"a":1}},{"a":1}]');
   });
 
-  test("a cycle through toJSON", () => {
+  test("rejects a cycle through toJSON", () => {
     const object: Record<string, unknown> = {};
     object.self = { toJSON: () => object };
     expect(() => json(object)).toThrow("its member self is part of a cycle");
   });
 
-  test("a limit is a limit of bytes", () => {
+  test("limits the bytes, not the characters", () => {
     expect(json("é".repeat(499))).toHaveLength(501);
-    expect(() => json("é".repeat(500))).toThrow("which may have 1000 bytes as JSON: it has 1002");
+    expect(() => json("é".repeat(500))).toThrow("it may have 1000 bytes as JSON, but has 1002");
   });
 
-  test("an accessor that throws anything", () => {
+  test("reports an accessor that throws a value that is not an error", () => {
     const hostile = {
       get a(): never {
         throw null;
@@ -49,21 +49,24 @@ describe("toJson", () => {
 });
 
 describe("cutLine", () => {
-  test.each(["x", "é", "€", "😀", "a😀"])("cuts a line of %s between characters, for every limit", (text) => {
-    const line = text.repeat(200);
-    for (let limit = 80; limit < 300; limit++) {
-      const cut = cutLine(line, limit);
-      if (Buffer.byteLength(line) <= limit) expect(cut).toBe(line);
-      else {
-        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);
-        expect(line.startsWith(cut.slice(0, cut.lastIndexOf("… (cut")))).toBe(true);
-        expect(cut).not.toContain("\uFFFD");
+  test.each(["x", "é", "€", "😀", "a😀"])(
+    "truncates a line of %s between characters, for every limit",
+    (text) => {
+      const line = text.repeat(200);
+      for (let limit = 90; limit < 300; limit++) {
+        const cut = cutLine(line, limit);
+        if (Buffer.byteLength(line) <= limit) expect(cut).toBe(line);
+        else {
+          expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);
+          expect(line.startsWith(cut.slice(0, cut.lastIndexOf("… (truncated")))).toBe(true);
+          expect(cut).not.toContain("\uFFFD");
+        }
       }
-    }
-  });
+    },
+  );
 });
 
-test("LineBuffer joins what was written and gives out what never ends", () => {
+test("LineBuffer joins chunks into lines, and splits a line without end", () => {
   const lines: string[] = [];
   const buffer = new LineBuffer((level, line) =>
     lines.push(`${level} ${line.length > 9 ? line.length : line}`),
@@ -78,25 +81,25 @@ test("LineBuffer joins what was written and gives out what never ends", () => {
 });
 
 describe("LogLimiter", () => {
-  const gate = (): LogLimiter => new LogLimiter({ lineBytes: 100, lines: 3, count: () => {} });
+  const newLimiter = (): LogLimiter => new LogLimiter({ logLineBytes: 100, logLines: 3 }, () => {});
 
-  test("lets so many lines of no job pass, then says that it leaves some out, once", () => {
+  test("limits stray lines per minute, with one note", () => {
     const entries: LogEntry[] = [];
-    const one = gate();
-    for (let i = 0; i < 10; i++) one.stray("info", `${i}`, Date.now(), entries);
+    const limiter = newLimiter();
+    for (let i = 0; i < 10; i++) limiter.addStray("info", `${i}`, Date.now(), entries);
     expect(entries.map(({ message }) => message)).toEqual([
       "0",
       "1",
       "2",
-      expect.stringContaining("3 a minute"),
+      expect.stringContaining("3 lines per minute"),
     ]);
   });
 
-  test("does not believe a clock that is far off", () => {
+  test("replaces a time that differs from the server's by more than a minute", () => {
     const entries: LogEntry[] = [];
     const line = { id: "exe_1", level: "info" as const, text: "line" };
     const now = Date.now();
-    gate().take(
+    newLimiter().add(
       [
         { ...line, atMs: now - 5 },
         { ...line, atMs: 0 },
@@ -109,10 +112,10 @@ describe("LogLimiter", () => {
   });
 });
 
-test("a deployment starts eight children at once, then two a second", () => {
-  const budget = new StartLimiter();
+test("a deployment starts eight runners at once, then two per second", () => {
+  const limiter = new StartLimiter();
   const at = (nowMs: number, times: number): number[] =>
-    Array.from({ length: times }, () => budget.take(nowMs));
+    Array.from({ length: times }, () => limiter.take(nowMs));
   expect(at(1000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);
   expect(at(1400, 1)).toEqual([100]);
   expect(at(1500, 2)).toEqual([0, 500]);
@@ -128,7 +131,7 @@ describe("ErrorDescriber", () => {
     stack,
   });
 
-  test("keeps the frames of the package, in its own paths", () => {
+  test("keeps the stack frames of the package, with paths relative to it", () => {
     const url = pathToFileURL("/srv/a package/agents/a.ts").href;
     const { stack } = describer.describe(
       thrown(`Error: broken
@@ -145,7 +148,7 @@ describe("ErrorDescriber", () => {
     at async g (agents/c.ts:5:6)`);
   });
 
-  test("a message is not taken for frames", () => {
+  test("does not mistake the message for stack frames", () => {
     const message = "broken\n    at f (/srv/a package/agents/a.ts:1:2)";
     const { stack } = describer.describe({
       name: "Error",
@@ -155,13 +158,13 @@ describe("ErrorDescriber", () => {
     expect(stack).toBe("Error: broken\n    at f (agents/a.ts:1:2)");
   });
 
-  test("causes that never end", () => {
+  test("limits the depth of causes", () => {
     const error = new Error("round");
     error.cause = error;
     expect(describer.describe(error).stack.match(/caused by/g)).toHaveLength(5);
   });
 
-  test("the place of an error", () => {
+  test("finds the location of an error", () => {
     expect(
       describer.place(thrown("SyntaxError: x\n    at file:///srv/a%20package/agents/a.ts:12:3")),
     ).toEqual({
@@ -171,10 +174,10 @@ describe("ErrorDescriber", () => {
     expect(describer.place(thrown("Error: no place"))).toBeNull();
   });
 
-  test("lines of the log name no folder of the server's", () => {
+  test("removes folders of the server from log lines", () => {
     expect(describer.scrub("in /srv/a package/agents and /srv/scratch/1/file")).toBe(
       "in agents and <scratch>/file",
     );
-    expect(describer.scrub("nothing to hide")).toBe("nothing to hide");
+    expect(describer.scrub("no path here")).toBe("no path here");
   });
 });

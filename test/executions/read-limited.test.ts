@@ -1,4 +1,4 @@
-/** Who sends without end is read no faster than is its share. */
+/** The rate limit of reading a runner's output. */
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { readRateLimited } from "../../server/executions/pool/read-limited.ts";
 const chunk = Buffer.alloc(64 * 1024);
 const MiB = 2 ** 20;
 
-/** Gives out so many bytes as fast as it is read. */
+/** A stream of the given number of bytes, as fast as it is read. */
 function source(bytes: number): Readable {
   let left = bytes;
   return new Readable({
@@ -18,7 +18,7 @@ function source(bytes: number): Readable {
   });
 }
 
-test("everything arrives, and the end is told", async () => {
+test("delivers all data and the end of the stream", async () => {
   let bytes = 0;
   await readRateLimited(source(3 * MiB), ({ length }) => {
     bytes += length;
@@ -26,7 +26,7 @@ test("everything arrives, and the end is told", async () => {
   expect(bytes).toBe(3 * MiB);
 });
 
-test("in one turn of the event loop, a quarter of a MiB and the chunk that passes it", async () => {
+test("reads 256 KiB per turn of the event loop, and the chunk that exceeds it", async () => {
   const turns: number[] = [];
   let bytes = 0;
   let counting = true;
@@ -43,15 +43,15 @@ test("in one turn of the event loop, a quarter of a MiB and the chunk that passe
   expect(Math.max(...turns)).toBeLessThanOrEqual(256 * 1024 + chunk.length);
 });
 
-test("for long, 32 MiB a second", async () => {
+test("sustains 32 MiB per second", async () => {
   const startMs = performance.now();
   await readRateLimited(source(80 * MiB), () => {});
   const seconds = (performance.now() - startMs) / 1000;
-  // The first 32 are free.
+  // The first 32 MiB are the burst.
   expect(seconds).toBeGreaterThan((80 - 32) / 32 - 0.1);
 });
 
-test("a broken stream has ended", async () => {
+test("resolves when the stream fails", async () => {
   const stream = new Readable({ read() {} });
   const ended = readRateLimited(stream, () => {});
   stream.destroy(new Error("broken"));

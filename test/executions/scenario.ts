@@ -1,4 +1,4 @@
-/** A scenario runs in the process of the runtime that it is about; what it found is checked by the test. */
+/** A scenario runs in a process of the tested runtime. The test checks its result. */
 import type { ExpectStatic } from "vitest";
 import type { PoolLimits } from "../../server/executions/pool/index.ts";
 import type { RuntimeName } from "../../server/runtime.ts";
@@ -12,14 +12,14 @@ export interface Scenario {
 
 export interface Report {
   found: unknown;
-  /** What the pool itself told: errors, reasons, logs; not what users' code returned. */
+  /** Errors, reasons and logs from the pool, without the outputs of users' code. */
   said: string;
-  /** Folders of the server's. */
+  /** Folders of the server. */
   folders: string[];
 }
 
 /**
- * @param check - is given what `run` returned, after a journey as JSON
+ * @param check - gets the result of `run`, serialized as JSON and parsed
  */
 export function scenario<Found>(
   name: string,

@@ -1,15 +1,14 @@
-/** Loads modules as for running, to see whether they can be run. */
-
+/** Loads modules exactly as for an execution, to find those that cannot be loaded. */
 import type { ModuleCheck, PackageLocation, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { RunnerProcess } from "./runner-process.ts";
 
-/** Children at once; more would each take longer. */
-const atOnce = 2;
+/** Concurrent runners. More would each take longer. */
+const concurrency = 2;
 
 /**
- * Modules share a runner for as long as all is well, as they do when they run. What fails in a runner that has loaded
- * others is loaded again in one of its own, so that no module suffers from another.
+ * Modules share a runner, as they do in executions. A module that fails in a runner that has loaded others is loaded again
+ * in a new one, so that no module fails because of another.
  */
 export async function checkModules(
   options: PoolOptions,
@@ -39,18 +38,18 @@ export async function checkModules(
       await loader?.close();
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   return checks;
 }
 
-/** A runner that runs nothing. *Open* until `close`, or until a module ends it: every load fails from then on. */
+/** A runner without attempts. States: *open* until `close`, or until a module ends the process; then every load fails. */
 class Loader {
-  readonly #process: RunnerProcess;
+  readonly #runner: RunnerProcess;
   /** Resolves to the reason. */
   readonly #ended: Promise<string>;
 
   private constructor(runner: RunnerProcess, ended: Promise<string>) {
-    this.#process = runner;
+    this.#runner = runner;
     this.#ended = ended;
   }
 
@@ -61,8 +60,8 @@ class Loader {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
-      changed: () => {},
-      disturbs: (gravely) => runner.yieldToOthers(gravely),
+      changed() {},
+      misbehaved() {},
       ended: ended.resolve,
     });
     await launch(runner, location, options);
@@ -72,12 +71,12 @@ class Loader {
   async load(module: string, timeoutMs: number): Promise<ModuleCheck> {
     const late = Promise.withResolvers<ModuleCheck>();
     const timer = setTimeout(() => {
-      late.resolve(failed(module, "TimeoutError", `it had not loaded within ${timeoutMs / 1000} s`));
+      late.resolve(failed(module, "TimeoutError", `it did not load within ${timeoutMs / 1000} s`));
     }, timeoutMs);
     try {
       return await Promise.race([
-        this.#answer(module),
-        this.#ended.then((why) => failed(module, "LoadError", why)),
+        this.#load(module),
+        this.#ended.then((reason) => failed(module, "LoadError", reason)),
         late.promise,
       ]);
     } finally {
@@ -86,19 +85,19 @@ class Loader {
   }
 
   async close(): Promise<void> {
-    this.#process.end("It was checked");
+    this.#runner.end("The check is complete");
     await this.#ended;
   }
 
-  async #answer(module: string): Promise<ModuleCheck> {
-    const { error, file, line } = await this.#process.load(module);
+  async #load(module: string): Promise<ModuleCheck> {
+    const { error, file, line } = await this.#runner.load(module);
     if (error === null) return { module, ok: true };
     const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
     return { module, ok: false, error: { ...error, ...place } };
   }
 }
 
-function failed(module: string, name: string, why: string): ModuleCheck {
-  const message = `Cannot load ${module}: ${why}`;
+function failed(module: string, name: string, reason: string): ModuleCheck {
+  const message = `Cannot load ${module}: ${reason}`;
   return { module, ok: false, error: { name, message, stack: `${name}: ${message}` } };
 }

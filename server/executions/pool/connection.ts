@@ -1,65 +1,61 @@
-/** The operating system's process of a runner: started, spoken to, and ended with everything it started. */
+/** The operating system's process of a runner: starts it, exchanges messages with it, and kills its process group. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import type { Readable } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
-import { runnerCommand } from "../../runtime.ts";
+import { channelFd, type RunnerCommand, runnerCommand } from "../../runtime.ts";
 import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
 import { LineBuffer } from "../runner/line-buffer.ts";
 import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
 import { ProtocolError } from "./parse-message.ts";
-import { Priority } from "./priority.ts";
 import { readRateLimited } from "./read-limited.ts";
-import type { Exit, Spawn, SpawnedProcess } from "./spawn.ts";
 
 export interface ProcessOptions {
   /** The unpacked package, as a real path. */
   directory: string;
-  /** Real paths outside of the package that its code needs to read. */
+  /** Real paths outside the package that its code needs to read. */
   provided: readonly string[];
-  /** A folder for this process alone; made here, removed when it has ended. */
+  /** A folder for this process only. Created here, removed when the process has ended. */
   scratch: string;
-  /** A folder for what the runtime keeps of compiled modules, for all processes. */
+  /** A folder for the runtime's compilation cache, shared by all runners. */
   cache: string;
   limits: PoolLimits;
-  spawn: Spawn;
-  /** Whether everybody else's work goes before its own from its start on. */
-  yields: boolean;
 }
 
 export interface ProcessEvents {
-  /** @throws what is then given to `onViolation` */
+  /** An error that it throws is passed to `onViolation`. */
   onFrame(frame: Frame): void;
-  /** A line that it wrote past the console. */
+  /** A line written directly to standard output (`info`) or standard error (`warn`). */
   onRawLine(level: "info" | "warn", line: string): void;
-  /** It sent what no runner sends. Called once. */
+  /** The runner violated the protocol. Called once. */
   onViolation(error: Error): void;
-  /** It has ended, and everything that it sent before has been given out. */
-  onEnd(...exit: Exit): void;
+  /** The process has ended, and every frame and line that it sent has been delivered. */
+  onEnd(code: number | null, signal: string | null): void;
 }
 
 const runnerFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "runner");
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Files of ours that a runner loads, besides its package. */
+/** Source files of the server that a runner loads. */
 const ownFiles = [runnerFolder, join(runnerFolder, "..", "..", `runtime${extension}`)];
 
-/** How long the rest of its messages is waited for after a runner's end. */
+/** How long to wait for the remaining messages after the process has exited. */
 const drainMs = 1000;
 
-/** How long a runner may live on after it closed its channel, before that is a violation: it may be about to end. */
+/** How long a runner may live after it closed its channel before this counts as a violation: it may be exiting. */
 const closedMs = 2_000;
 
-/** @throws Error when the operating system cannot start it */
+/** @throws Error when the operating system cannot start the process */
 export async function startProcess(
   options: ProcessOptions,
   events: ProcessEvents,
 ): Promise<RunnerConnection> {
   await mkdir(options.scratch, { recursive: true });
   const scratch = await realpath(options.scratch);
-  const { command, args, env } = runnerCommand(await realpath(join(runnerFolder, `main${extension}`)), {
+  const command = runnerCommand(await realpath(join(runnerFolder, `main${extension}`)), {
     read: [
       options.directory,
       ...options.provided,
@@ -69,41 +65,50 @@ export async function startProcess(
     heapBytes: options.limits.memoryBytes,
     cache: options.cache,
   });
-  const runner = await options.spawn({ command, args, cwd: scratch, env });
-  // When the machine runs out of memory, Linux is to end runners before their server.
-  void writeFile(`/proc/${runner.pid}/oom_score_adj`, "1000").catch(() => {});
-  const connection = new RunnerConnection(runner, scratch, options.limits, events);
-  if (options.yields) connection.priority.lower(false);
-  return connection;
+  const child = await spawnRunner(command, scratch);
+  // When the machine runs out of memory, Linux should kill a runner before the server.
+  void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
+  return new RunnerConnection(child, scratch, options.limits, events);
+}
+
+async function spawnRunner({ command, args, env }: RunnerCommand, cwd: string): Promise<ChildProcess> {
+  const stdio = Array.from({ length: channelFd + 1 }, () => "pipe" as const);
+  // Detached: a process group can be killed as a whole, and Ctrl-C in the server's terminal does not reach it.
+  const child = spawn(command, args, { cwd, env, detached: true, stdio });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  child.on("error", () => {});
+  return child;
 }
 
 export class RunnerConnection {
   readonly pid: number;
-  readonly priority: Priority;
-  readonly #process: SpawnedProcess;
+  readonly #streams: { stdin: Duplex; stdout: Readable; stderr: Readable; channel: Duplex };
   readonly #writer: FrameWriter;
   readonly #events: ProcessEvents;
   #flushScheduled = false;
   #exited = false;
   #broken = false;
 
-  constructor(runner: SpawnedProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
-    this.#process = runner;
-    this.pid = runner.pid;
-    this.priority = new Priority(this.pid);
+  constructor(child: ChildProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
+    const [stdin, stdout, stderr, channel] = child.stdio as unknown as [Duplex, Readable, Readable, Duplex];
+    this.#streams = { stdin, stdout, stderr, channel };
+    this.pid = child.pid ?? 0;
     this.#events = events;
-    this.#writer = new FrameWriter((frame) => this.#process.channel.write(frame));
+    this.#writer = new FrameWriter((frame) => channel.write(frame));
     const drained = Promise.all([
       this.#readFrames(limits),
-      this.#readLines(runner.stdout, "info"),
-      this.#readLines(runner.stderr, "warn"),
+      this.#readLines(stdout, "info"),
+      this.#readLines(stderr, "warn"),
     ]);
-    // Nothing is written to it: its end tells the runner's watchdog that this process is gone.
-    runner.stdin.on("error", () => {});
-    runner.onExit((...exit) => {
+    // The server writes nothing to it. Its end tells the runner's watchdog that the server has ended.
+    stdin.on("error", () => {});
+    child.once("exit", (code, signal) => {
       this.#exited = true;
       this.#killGroup();
-      void this.#finish(drained, scratch).then(() => events.onEnd(...exit));
+      void this.#finish(drained, scratch).then(() => events.onEnd(code, signal));
     });
   }
 
@@ -112,14 +117,14 @@ export class RunnerConnection {
     this.#writer.add(JSON.stringify(message));
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    // Everything that this turn gives to the runner leaves as one frame.
+    // All messages of one turn of the event loop leave in one frame.
     process.nextTick(() => {
       this.#flushScheduled = false;
       if (!this.#exited) this.#writer.flush();
     });
   }
 
-  /** Ends it at once, with its group. `onEnd` follows. */
+  /** Kills the process and its group. `onEnd` follows. */
   kill(): void {
     if (!this.#exited) this.#killGroup();
   }
@@ -128,12 +133,12 @@ export class RunnerConnection {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // No group is left, or the platform has none.
-      if (!this.#exited) this.#killAlone();
+      // The group is gone, or the platform has no groups.
+      if (!this.#exited) this.#killProcess();
     }
   }
 
-  #killAlone(): void {
+  #killProcess(): void {
     try {
       process.kill(this.pid, "SIGKILL");
     } catch {
@@ -146,14 +151,13 @@ export class RunnerConnection {
     const timer = setTimeout(resolve, drainMs);
     await Promise.race([drained, promise]);
     clearTimeout(timer);
-    const { channel, stdin, stdout, stderr } = this.#process;
-    for (const stream of [channel, stdin, stdout, stderr]) stream.destroy();
+    for (const stream of Object.values(this.#streams)) stream.destroy();
     await rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 
   async #readFrames(limits: PoolLimits): Promise<void> {
     const reader = new FrameReader(maxFrameBytes(limits));
-    await readRateLimited(this.#process.channel, (chunk) => {
+    await readRateLimited(this.#streams.channel, (chunk) => {
       if (this.#broken) return;
       try {
         for (const frame of reader.push(chunk)) this.#events.onFrame(frame);

@@ -1,16 +1,18 @@
 /**
- * The pool: runs users' code in runner processes and says what became of it. It knows no store and no configuration, so
- * that the command line can load and check modules with the same code.
+ * The pool runs users' code in runners and reports the outcome of each attempt. It uses neither the store nor the
+ * configuration, so that the command line can load and run modules with the same code.
  *
- * Glossary: a *attempt* is one attempt of one execution. A *runner* is a process of the same runtime that runs attempts of one
- * deployment, many at once. A attempt is *alone* when its runner runs nothing else, before or beside it. A *suspect* is a
- * attempt that was running when its runner died for a reason that no single attempt explains; run alone, it shows whether it
- * was the cause. A attempt that waits for another execution (`ctx.run`) holds no *slot*.
+ * Glossary: a *runner* is a process of the server's runtime that runs attempts of one deployment, several at once. An
+ * *attempt* is one try of an execution. It runs *alone* when its runner runs no other attempt, before or beside it. A
+ * *suspect* is an attempt whose runner ended for a reason that cannot be assigned to one of its attempts. Run alone, it
+ * shows whether it was the cause. An attempt that waits for a child execution (`ctx.run`) holds no *slot*.
  */
 import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
-import type { Spawn } from "./spawn.ts";
+import type { RunnerFailure, SerializedError } from "../runner/protocol.ts";
+
+export type { SerializedError } from "../runner/protocol.ts";
 
 export interface Attempt {
   executionId: string;
@@ -18,7 +20,7 @@ export interface Attempt {
   deploymentId: string;
   environment: string;
   kind: TargetKind;
-  /** Of the agent or workflow. */
+  /** The name of the agent or workflow. */
   name: string;
   /** Path of the module in the package, with `/`. */
   module: string;
@@ -26,22 +28,15 @@ export interface Attempt {
   /** From 1. */
   attemptNumber: number;
   trigger: Context["trigger"];
-  /** From the moment at which a runner is given the attempt; waiting in the queue does not count. */
+  /** Counts from the assignment to a runner. Time in the queue does not count. */
   timeoutMs: number;
   secrets: Record<string, string>;
-  /** It gets a runner of its own, which has run nothing before and runs nothing after. */
+  /** Whether it needs a runner that runs no other attempt before, beside or after it. */
   alone: boolean;
 }
 
-/** Why a attempt failed: its code threw, took too long, or brought its process to an end. */
-export type FailureReason = "thrown" | "timeout" | "exit" | "crash" | "memory" | "output" | "load";
-
-export interface SerializedError {
-  name: string;
-  message: string;
-  /** With paths of the project only; empty when there is none. */
-  stack: string;
-}
+/** Why an attempt failed. The runner reports some reasons, and the server determines the rest. */
+export type FailureReason = RunnerFailure | "timeout" | "crash" | "memory";
 
 export type Outcome =
   | {
@@ -52,22 +47,22 @@ export type Outcome =
   | {
       type: "failed";
       error: SerializedError;
-      /** The code asked not to be tried again. */
+      /** Whether the code threw an error that excludes retries. */
       final: boolean;
       reason: FailureReason;
     }
   | { type: "cancelled" }
-  /** Not an attempt of the agent's: the attempt is to be run again, alone if it is a suspect. */
+  /** The attempt must run again, alone if it is a suspect. This is not a failure of the agent or workflow. */
   | { type: "lost"; reason: string; suspect: boolean };
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface LogEntry {
-  /** Null for what was written outside of any execution. */
+  /** Null for a line that belongs to no execution. */
   executionId: string | null;
   level: LogLevel;
   message: string;
-  /** When it was written, by the clock of the process that wrote it, in Unix milliseconds. */
+  /** When the line was written, by the runner's clock, in Unix milliseconds. */
   atMs: number;
 }
 
@@ -75,9 +70,9 @@ export interface LogEntry {
 export interface ChildExecutionRequest {
   name: string;
   input: JsonObject;
-  /** From the options of the call; null without. */
+  /** The option `key` of the call, or null. */
   key: string | null;
-  /** Place of the call among those of its execution, from 0. */
+  /** The number of the call among those of its execution, from 0. */
   index: number;
 }
 
@@ -86,13 +81,13 @@ export type ChildExecutionResult =
   | { executionId: string; error: SerializedError };
 
 export interface PoolEvents {
-  /** Lines of one runner, in the order in which it wrote them. The lines of a attempt come before its outcome. */
+  /** Log lines of one runner, in the order in which they were written. Lines of an attempt come before its outcome. */
   log(deploymentId: string, entries: LogEntry[]): void;
   /**
-   * Runs an execution for `ctx.run`; resolves when that has ended. A rejection is thrown in the attempt as it is.
+   * Runs a child execution for `ctx.run` and resolves when it has ended. A rejection is thrown in the users' code.
    *
-   * @param executionId - of the attempt that asks
-   * @param signal - aborted when the attempt has ended or was given up: nobody waits any longer
+   * @param executionId - of the parent
+   * @param signal - aborted when the parent no longer waits, because it has ended or was aborted
    */
   runChildExecution(
     executionId: string,
@@ -103,30 +98,30 @@ export interface PoolEvents {
 
 export interface PackageLocation {
   deploymentId: string;
-  /** The unpacked package, absolute. The pool adds `node_modules/svc` and, when it is missing, `package.json`. */
+  /** Absolute path of the unpacked package. The pool adds `node_modules/svc` and, when it is missing, `package.json`. */
   directory: string;
-  /** Paths of modules in the package that `warm` loads before they are asked for. */
+  /** Paths of modules in the package that `warm` loads in advance. */
   modules?: readonly string[];
 }
 
 export interface PoolLimits {
-  /** What users' code may take of memory, over what its runtime takes by itself. */
+  /** Memory that users' code may use in one runner, in addition to the runtime's own. */
   memoryBytes: number;
   outputBytes: number;
-  /** Levels of nesting of an output, and of the input of `ctx.run`. Default 64. */
+  /** Levels of nesting of an output and of the input of `ctx.run`. Default 64. */
   jsonDepth?: number;
   logLineBytes: number;
-  /** Per attempt; and per runner and minute for lines that belong to no attempt. */
+  /** Per attempt, and per runner and minute for lines that belong to no execution. */
   logLines: number;
   executionsPerRunner: number;
   runnersPerDeployment: number;
-  /** A runner without a attempt ends after this time. */
+  /** A runner without attempts ends after this time. */
   idleMs: number;
-  /** Between the abort of `ctx.signal` and the end of the runner. 5,000 by default in the server. */
+  /** Between the abort of `ctx.signal` and the end of the runner. The server uses 5,000. */
   killGraceMs: number;
   /**
-   * A runner whose event loop stands still for longer is ended and its attempts are suspects, unless there is only one: that
-   * one lives until its timeout.
+   * A runner whose event loop is blocked for longer is killed, and its attempts are suspects. A single attempt is exempt:
+   * it runs until its timeout.
    */
   blockedMs: number;
 }
@@ -134,11 +129,9 @@ export interface PoolLimits {
 export interface PoolOptions {
   limits: PoolLimits;
   events: PoolEvents;
-  /** A folder of this pool's own, absolute; each runner gets one inside it, which goes with the runner. */
+  /** Absolute path of a folder that only this pool uses. Each runner gets a folder in it, which is removed with the runner. */
   scratchRoot: string;
   locate(deploymentId: string): Promise<PackageLocation>;
-  /** How processes are started. Default: from this one. */
-  spawn?: Spawn;
 }
 
 export interface ModuleCheck {
@@ -146,7 +139,7 @@ export interface ModuleCheck {
   module: string;
   ok: boolean;
   error?: SerializedError & {
-    /** In the package, when the error names a place in it. */
+    /** Path in the package, when the error names a location in it. */
     file?: string;
     /** From 1. */
     line?: number;
@@ -154,33 +147,32 @@ export interface ModuleCheck {
 }
 
 export interface Pools {
-  /** Runs a attempt to its outcome. Never rejects. */
+  /** Runs an attempt to its outcome. Never rejects. */
   run(attempt: Attempt): Promise<Outcome>;
-  /** How many attempts of a deployment would be given to a runner now, without queueing. */
+  /** The number of attempts of a deployment that would be assigned to a runner now, without queueing. */
   free(deploymentId: string): number;
-  /** Aborts `ctx.signal`, then ends the runner after the grace. False when no such attempt runs or waits here. */
+  /** Aborts `ctx.signal`, then kills the runner after the grace period. False when the execution is not here. */
   cancel(executionId: string): boolean;
   /**
-   * Starts one runner of a deployment, if none runs, and has it load the modules that its location names. Takes back
-   * `retire`.
+   * Starts a runner of a deployment, unless one runs, and loads the modules that its location names. Reverts `retire`.
    *
-   * @throws Error when no runner could be started
+   * @throws Error when no runner can be started
    */
   warm(deploymentId: string): Promise<void>;
   /**
-   * Loads each module in a runner, exactly as for running. A module must export a function by default. One that
-   * hangs or ends its process is reported, and the others are still checked. What they log goes to `events.log`.
+   * Loads each module in a runner, exactly as for an execution. A module must have a function as default export. A module
+   * that hangs or ends its process is reported, and the rest are still checked. Log lines go to `events.log`.
    *
-   * @param location - its directory must be a copy of the user's, since the pool adds to it
+   * @param location - its directory must be a copy of the user's, because the pool adds files
    * @param timeoutMs - for each module
-   * @throws Error when no runner can be started, whatever the module
+   * @throws Error when no runner can be started
    */
   check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]>;
   /**
-   * From now on `free` is 0 and runners of the deployment end as soon as they have no attempt. RunningAttempts that are run
-   * nevertheless still are: executions in flight finish on their own deployment.
+   * Sets `free` to 0 and ends the deployment's runners as soon as they have no attempts. Attempts are still accepted:
+   * running executions finish on their own deployment.
    */
   retire(deploymentId: string): void;
-  /** Takes no new attempt at all; what still runs after the grace is handed back as `lost`. */
+  /** Rejects new attempts. Attempts that still run after the grace period are handed back as `lost`. */
   close(graceMs: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What the runtimes print on standard error when they die. */
+/** What the runtimes print on standard error when they crash. */
 
 const crashOutput: readonly RegExp[] = [
   // V8 and Node.
@@ -17,12 +17,12 @@ const crashOutput: readonly RegExp[] = [
   /^panic\(/,
 ];
 
-/** Whether a line begins a runtime's last message, which users' code did not write. */
+/** Whether a line begins the runtime's own report of a crash. */
 export function isCrashOutput(line: string): boolean {
   return crashOutput.some((pattern) => pattern.test(line));
 }
 
-/** @param stderr - its end */
+/** @param stderr - the end of the standard error of a runner that has ended */
 export function isOutOfMemory(stderr: string): boolean {
   return /heap out of memory|JavaScript out of memory|Reached heap limit/.test(stderr);
 }

@@ -1,43 +1,46 @@
-/** The runners of one deployment and the attempts that wait for them. */
-import { availableParallelism } from "node:os";
+/** The runners of one deployment, and the attempts that wait for them. */
 import type { Attempt, Outcome, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { PackageError } from "./modules.ts";
-import { lost } from "./outcomes.ts";
+import { failure, lost } from "./outcomes.ts";
 import { RunnerProcess } from "./runner-process.ts";
 import { StartLimiter } from "./start-limiter.ts";
 
 interface WaitingAttempt {
   attempt: Attempt;
-  resolve: (outcome: Outcome | Promise<Outcome>) => void;
+  resolve: (outcome: Outcome) => void;
 }
 
-/** After so many runners in a row that ended before they were ready, what waits is handed back. */
+/** After this number of failed starts in a row, the waiting attempts are handed back. */
 const maxFailedStarts = 3;
 
-/** How long a deployment's runners yield to everybody else's after one of them has disturbed the machine. */
-const yieldMs = 10_000;
+/** How long a deployment is limited to fewer runners after one of them has misbehaved. */
+const limitedMs = 10_000;
 
-/** States: *in use*, or *retired* (its runners end when they have no attempt); *empty* when it holds nothing any more. */
+/** The limit of that time: one runner for an attempt that must run alone, and one for the rest. */
+const limitedRunners = 2;
+
+/**
+ * States: *open*, or *retired*: its runners end when they have no attempts. While *limited*, it starts fewer runners,
+ * because one of them blocks its event loop now, or has crashed or exceeded its memory a moment ago.
+ */
 export class DeploymentPool {
   readonly #deploymentId: string;
   readonly #options: PoolOptions;
   readonly #onEmpty: () => void;
   readonly #runners = new Set<RunnerProcess>();
-  /** The runner of each attempt that was given to one. */
+  /** The runner of each running attempt, by execution. */
   readonly #owners = new Map<string, RunnerProcess>();
-  readonly #budget = new StartLimiter();
+  readonly #startLimiter = new StartLimiter();
   #queue: WaitingAttempt[] = [];
   #starting = 0;
   #failedStarts = 0;
   #startTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Runs while its runners yield. */
-  #yieldTimer: ReturnType<typeof setTimeout> | undefined;
-  #disturbsGravely = false;
+  #limitTimer: ReturnType<typeof setTimeout> | undefined;
   #retired = false;
   #pumping = false;
 
-  /** @param onEmpty - called each time that it comes to hold neither a attempt nor a runner */
+  /** @param onEmpty - called each time that the pool has neither an attempt nor a runner left */
   constructor(deploymentId: string, options: PoolOptions, onEmpty: () => void) {
     this.#deploymentId = deploymentId;
     this.#options = options;
@@ -52,18 +55,18 @@ export class DeploymentPool {
     return Math.max(0, room - this.#queue.length);
   }
 
-  /**
-   * While they yield, runners leave a processor free where there are two or more; two there are always, so that a attempt
-   * that must be alone does not keep the others waiting.
-   */
   get #maxRunners(): number {
     const { runnersPerDeployment } = this.#options.limits;
-    return this.#yieldTimer === undefined
-      ? runnersPerDeployment
-      : Math.min(runnersPerDeployment, Math.max(2, availableParallelism() - 1));
+    return this.#limited ? Math.min(runnersPerDeployment, limitedRunners) : runnersPerDeployment;
   }
 
-  /** It holds neither a attempt nor a runner. */
+  get #limited(): boolean {
+    if (this.#limitTimer !== undefined) return true;
+    for (const runner of this.#runners) if (runner.unresponsive) return true;
+    return false;
+  }
+
+  /** Whether it has neither an attempt nor a runner. */
   get empty(): boolean {
     return this.#runners.size === 0 && this.#queue.length === 0;
   }
@@ -75,7 +78,7 @@ export class DeploymentPool {
     });
   }
 
-  /** False when it has no such attempt. */
+  /** False when the execution is not here. */
   cancel(executionId: string): boolean {
     const index = this.#queue.findIndex(({ attempt }) => attempt.executionId === executionId);
     if (index >= 0) {
@@ -88,7 +91,7 @@ export class DeploymentPool {
     return runner !== undefined;
   }
 
-  /** @throws Error when no runner could be started */
+  /** @throws Error when no runner can be started */
   async warm(): Promise<void> {
     this.#retired = false;
     if (this.#runners.size > 0) return;
@@ -100,29 +103,29 @@ export class DeploymentPool {
     this.#pump();
   }
 
-  /** Hands back what waits for a runner. */
-  handBackQueue(reason: string): void {
-    for (const { resolve } of this.#queue.splice(0)) resolve(lost(reason));
+  /** Ends the waiting attempts with an outcome. */
+  settleQueue(outcome: Outcome): void {
+    for (const { resolve } of this.#queue.splice(0)) resolve(outcome);
     this.#pump();
   }
 
-  /** Ends every runner at once. */
+  /** Kills every runner and hands back all attempts. */
   handBackAll(reason: string): void {
     this.#retired = true;
     for (const runner of this.#runners) runner.end(reason);
-    this.handBackQueue(reason);
+    this.settleQueue(lost(reason));
   }
 
-  /** Gives waiting attempts to runners with room, and starts and ends runners as that needs. */
+  /** Assigns waiting attempts to runners, and starts and drains runners as needed. */
   #pump(): void {
-    // Giving a attempt to a runner may change it, which would come back here.
+    // Assigning an attempt changes the runner, which calls this again.
     if (this.#pumping) return;
     this.#pumping = true;
     const rest: WaitingAttempt[] = [];
     for (const waiting of this.#queue) {
       const runner = waiting.attempt.alone ? this.#freshRunner() : this.#roomiestRunner();
       if (runner === undefined) rest.push(waiting);
-      else this.#give(waiting, runner);
+      else this.#assign(waiting, runner);
     }
     this.#queue = rest;
     this.#replaceRunners();
@@ -133,10 +136,10 @@ export class DeploymentPool {
     if (this.empty) this.#onEmpty();
   }
 
-  #give({ attempt, resolve }: WaitingAttempt, runner: RunnerProcess): void {
+  #assign({ attempt, resolve }: WaitingAttempt, runner: RunnerProcess): void {
     const { executionId } = attempt;
     this.#owners.set(executionId, runner);
-    runner.take(attempt, (outcome) => {
+    runner.run(attempt, (outcome) => {
       this.#owners.delete(executionId);
       resolve(outcome);
     });
@@ -152,20 +155,21 @@ export class DeploymentPool {
     return best;
   }
 
-  /** A runner for a attempt that must be alone: they never take all runners, since they may well spin. */
+  /** A runner for an attempt that must run alone. */
   #freshRunner(): RunnerProcess | undefined {
     if (this.#aloneRoom <= 0) return undefined;
     for (const runner of this.#runners) if (runner.fresh && runner.room > 0) return runner;
     return undefined;
   }
 
+  /** Suspects never take all runners: they may block them until their timeout. */
   get #aloneRoom(): number {
     let room = Math.max(1, this.#maxRunners - 1);
     for (const runner of this.#runners) if (runner.reserved) room -= 1;
     return room;
   }
 
-  /** Lets a runner with too much memory go once another can take over. */
+  /** Drains a runner that uses much memory once another one can take over. */
   #replaceRunners(): void {
     for (const runner of this.#runners) {
       if (!runner.needsReplacement) continue;
@@ -183,38 +187,43 @@ export class DeploymentPool {
     const shared = Math.ceil((this.#queue.length - waitingAlone) / this.#options.limits.executionsPerRunner);
     for (let wanted = alone + shared - this.#starting; wanted > 0; wanted--) {
       if (this.#runners.size >= this.#maxRunners) {
-        if (alone > 0) this.#makeRoom();
+        if (alone > 0) this.#drainForAlone();
         return;
       }
       if (!this.#startSoon()) return;
     }
   }
 
-  /** A attempt that must be alone takes the place of the runner that is done soonest; one at a time makes room. */
-  #makeRoom(): void {
+  /** Drains the runner with the fewest attempts, so that an attempt that must run alone gets its place. */
+  #drainForAlone(): void {
     const runners = [...this.#runners];
     if (runners.some((runner) => runner.draining || runner.reserved)) return;
     const open = runners.filter((runner) => runner.idle || runner.attemptCount > 0);
     open.toSorted((a, b) => a.attemptCount - b.attemptCount)[0]?.drain();
   }
 
-  /** False when the budget does not allow a start now; then it comes later. */
+  /** False when the start limiter delays the start. */
   #startSoon(): boolean {
-    const waitMs = this.#budget.take();
+    const waitMs = this.#startLimiter.take();
     if (waitMs > 0) {
       clearTimeout(this.#startTimer);
       this.#startTimer = setTimeout(() => this.#pump(), waitMs);
       return false;
     }
-    this.#start({ preload: false }).catch((error: unknown) => {
-      if (++this.#failedStarts < maxFailedStarts) return;
-      this.#failedStarts = 0;
-      // Why is for whoever runs the server: it may name paths. What is wrong with a package is for its author.
-      console.error("Cannot start a process for executions:", error);
-      const why = error instanceof PackageError ? `: ${error.message}` : "";
-      this.handBackQueue(`Its process could not be started${why}`);
-    });
+    this.#start({ preload: false }).catch((error: unknown) => this.#onFailedStart(error));
     return true;
+  }
+
+  #onFailedStart(error: unknown): void {
+    if (++this.#failedStarts < maxFailedStarts) return;
+    this.#failedStarts = 0;
+    // The cause is for the operator and may contain paths. A problem of the package is for its author.
+    console.error("Cannot start a runner:", error);
+    this.settleQueue(
+      error instanceof PackageError
+        ? failure("load", error.name, error.message)
+        : lost("The runner could not be started"),
+    );
   }
 
   async #start({ preload }: { preload: boolean }): Promise<void> {
@@ -224,16 +233,14 @@ export class DeploymentPool {
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
       changed: () => this.#pump(),
-      disturbs: (gravely) => this.#yield(gravely),
+      misbehaved: () => this.#limit(),
       ended: () => this.#remove(runner),
     });
     this.#runners.add(runner);
     this.#starting += 1;
     try {
       const location = await locate(this.#deploymentId);
-      await launch(runner, location, this.#options, this.#yieldTimer !== undefined);
-      if (this.#yieldTimer === undefined) runner.stopYielding();
-      else runner.yieldToOthers(this.#disturbsGravely);
+      await launch(runner, location, this.#options);
       this.#failedStarts = 0;
       if (preload) for (const module of location.modules ?? []) void runner.load(module);
     } catch (error) {
@@ -245,18 +252,13 @@ export class DeploymentPool {
     }
   }
 
-  /** Whoever leaks, spins or crashes does so again, and each of its processes would take its share of the machine. */
-  #yield(gravely: boolean): void {
-    this.#disturbsGravely ||= gravely;
-    for (const runner of this.#runners) runner.yieldToOthers(gravely);
-    clearTimeout(this.#yieldTimer);
-    this.#yieldTimer = setTimeout(() => {
-      this.#yieldTimer = undefined;
-      this.#disturbsGravely = false;
-      for (const runner of this.#runners) runner.stopYielding();
+  #limit(): void {
+    clearTimeout(this.#limitTimer);
+    this.#limitTimer = setTimeout(() => {
+      this.#limitTimer = undefined;
       this.#pump();
-    }, yieldMs);
-    this.#yieldTimer.unref();
+    }, limitedMs);
+    this.#limitTimer.unref();
   }
 
   #remove(runner: RunnerProcess): void {

@@ -1,5 +1,4 @@
-/** What the rest of the server, and the command line, use of the pool. */
+/** What the server and the command line use of the pool. */
 export type * from "./contract.ts";
 export { provideModules } from "./modules.ts";
 export { createPools } from "./pools.ts";
-export { Spawner } from "./spawner.ts";

@@ -1,65 +1,58 @@
-/** Turns what a runner wrote into log entries, within the limits. */
+/** Turns the log lines of a runner into log entries, within the limits. */
 import { cutLine } from "../runner/cut-line.ts";
 import type { LogMessage } from "../runner/protocol.ts";
-import type { LogEntry, LogLevel } from "./contract.ts";
+import type { LogEntry, LogLevel, PoolLimits } from "./contract.ts";
 
 const strayWindowMs = 60_000;
 
-/** A runner's clock is this machine's; what is further off is made up. */
+/** A runner shares this machine's clock. A time that differs more was forged. */
 const maxClockErrorMs = 60_000;
 
-export interface LogGateOptions {
-  lineBytes: number;
-  /** Lines per attempt; and, for those that belong to no attempt, per minute. */
-  lines: number;
-  /** Counts a line of a attempt. @throws when the attempt is not the runner's, or has written too many */
-  count(executionId: string): void;
-}
-
 export class LogLimiter {
-  readonly #options: LogGateOptions;
+  readonly #limits: Pick<PoolLimits, "logLineBytes" | "logLines">;
+  readonly #count: (executionId: string) => void;
   #strayLines = 0;
   #windowEndsAtMs = 0;
 
-  constructor(options: LogGateOptions) {
-    this.#options = options;
+  /** @param count - counts a line of an execution. It throws when the runner does not run it, or sent too many lines */
+  constructor(limits: Pick<PoolLimits, "logLineBytes" | "logLines">, count: (executionId: string) => void) {
+    this.#limits = limits;
+    this.#count = count;
   }
 
-  /** Appends to `entries` what may pass. */
-  take(messages: readonly LogMessage[], entries: LogEntry[]): void {
+  /** Appends the allowed lines to `entries`. */
+  add(messages: readonly LogMessage[], entries: LogEntry[]): void {
     const nowMs = Date.now();
     for (const { id, level, text, atMs } of messages) {
-      if (id !== null) {
-        this.#options.count(id);
-        entries.push({ executionId: id, level, message: this.#clean(text), atMs: plausible(atMs, nowMs) });
-      } else this.stray(level, text, plausible(atMs, nowMs), entries);
+      const plausibleMs = Math.abs(atMs - nowMs) <= maxClockErrorMs ? Math.round(atMs) : nowMs;
+      if (id === null) this.addStray(level, text, plausibleMs, entries);
+      else {
+        this.#count(id);
+        entries.push({ executionId: id, level, message: this.#clean(text), atMs: plausibleMs });
+      }
     }
   }
 
-  /** A line that belongs to no attempt. */
-  stray(level: LogLevel, text: string, atMs: number, entries: LogEntry[]): void {
+  /** Appends a line that belongs to no execution. Such lines are limited per minute. */
+  addStray(level: LogLevel, text: string, atMs: number, entries: LogEntry[]): void {
     const nowMs = Date.now();
     if (nowMs >= this.#windowEndsAtMs) {
       this.#windowEndsAtMs = nowMs + strayWindowMs;
       this.#strayLines = 0;
     }
     this.#strayLines += 1;
-    const { lines } = this.#options;
-    if (this.#strayLines <= lines) {
+    const { logLines } = this.#limits;
+    if (this.#strayLines <= logLines) {
       entries.push({ executionId: null, level, message: this.#clean(text), atMs });
-    } else if (this.#strayLines === lines + 1) {
-      const message = `Lines are left out here: a process may write ${lines} a minute outside of executions`;
+    } else if (this.#strayLines === logLines + 1) {
+      const message = `Log lines are dropped here: a runner may write ${logLines} lines per minute outside executions`;
       entries.push({ executionId: null, level: "warn", message, atMs: nowMs });
     }
   }
 
   #clean(text: string): string {
-    // PostgreSQL's text holds every character but this one.
+    // PostgreSQL's text type cannot store this character.
     const storable = text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;
-    return cutLine(storable, this.#options.lineBytes);
+    return cutLine(storable, this.#limits.logLineBytes);
   }
-}
-
-function plausible(atMs: number, nowMs: number): number {
-  return Math.abs(atMs - nowMs) <= maxClockErrorMs ? Math.round(atMs) : nowMs;
 }

@@ -2,14 +2,14 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Bytes; null when it cannot be told. */
+/** Bytes, or null when the operating system does not report them. */
 export function residentBytes(pid: number): Promise<number | null> {
   return Promise.resolve(process.platform === "linux" ? fromProcfs(pid) : fromPs(pid));
 }
 
 function fromProcfs(pid: number): number | null {
   try {
-    // Synchronous: procfs answers from memory in some 20 µs, less than the round trip to a thread.
+    // Synchronous: procfs answers from memory in about 20 µs, less than a round trip to a thread takes.
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
     return kibibytes === undefined ? null : Number(kibibytes) * 1024;
   } catch {
@@ -17,7 +17,7 @@ function fromProcfs(pid: number): number | null {
   }
 }
 
-/** POSIX leaves the columns of `ps` to the system; `rss` in KiB is in all of today's. */
+/** POSIX does not define the column `rss`, but every current `ps` has it, in KiB. */
 function fromPs(pid: number): Promise<number | null> {
   return new Promise((resolve) => {
     execFile("ps", ["-o", "rss=", "-p", String(pid)], (error, stdout) => {

@@ -1,9 +1,9 @@
 /**
- * What users' code imports as `svc` and `svc/plugin`, made resolvable inside an unpacked package.
+ * Makes `svc` and `svc/plugin` importable in an unpacked package.
  *
- * A folder `node_modules/svc` of links is what all three runtimes resolve in the same way. A resolution hook (Node), an
- * import map (Deno) and a plugin (Bun) would be three mechanisms, of which each also changes how the package's own
- * `node_modules` resolve; copies would be stale after an upgrade.
+ * A folder `node_modules/svc` of links resolves in the same way on all three runtimes. Rejected: a resolution hook (Node),
+ * an import map (Deno) and a plugin (Bun) are three mechanisms, and each also changes how the package's own `node_modules`
+ * resolve. Copies would be stale after an upgrade.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -22,10 +22,10 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorsFile } from "../runner/protocol.ts";
 
-/** What the plugin imports, which its own dependencies follow. */
+/** The npm packages that the plugin imports. Their dependencies are found from these. */
 const pluginDependencies = ["ofetch"];
 
-/** Thrown for what is wrong with a package. Its message names no path of the server. */
+/** A problem of a package. The message contains no path of the server. */
 export class PackageError extends Error {
   override readonly name: string = "PackageError";
 }
@@ -40,12 +40,12 @@ interface Provided {
 }
 
 /**
- * Makes `svc` and `svc/plugin` importable in an unpacked package, and marks the package as ESM unless it says what it
- * is. Does nothing when that has been done. It writes into the folder, which therefore must be a copy of the user's.
+ * Makes `svc` and `svc/plugin` importable in an unpacked package, and marks the package as ESM unless it has a
+ * `package.json`. Idempotent. It writes into the folder, which must therefore be a copy of the user's.
  *
  * @param directory - the unpacked package, absolute
- * @returns real paths outside of the package that its code needs to read
- * @throws PackageError when `node_modules` of the package is no folder
+ * @returns real paths outside the package that its code needs to read
+ * @throws PackageError when the package's `node_modules` is not a folder
  */
 export async function provideModules(directory: string): Promise<string[]> {
   provided ??= findProvided();
@@ -81,7 +81,7 @@ async function findProvided(): Promise<Provided> {
   };
 }
 
-/** Finds a package and its dependencies as Node does: in the nearest `node_modules` upwards. */
+/** Finds a package and its dependencies as Node does: in the nearest `node_modules` of a parent folder. */
 async function findPackage(name: string, from: string, found: Map<string, string>): Promise<void> {
   if (found.has(name)) return;
   for (let folder = from; ; folder = dirname(folder)) {
@@ -120,7 +120,7 @@ async function provideSvc(target: string, modules: Provided): Promise<void> {
   const links: [string, string][] = [
     [`authoring${extension}`, modules.authoring],
     ["plugin", modules.plugin],
-    // Deno resolves what the plugin imports from the link's own place, Node and Bun from where the link leads.
+    // Deno resolves the plugin's imports from the location of the link, Node and Bun from its target.
     ...[...modules.packages].map(([name, path]): [string, string] => [join("node_modules", name), path]),
   ];
   if (await isProvided(target, manifest, links)) return;
@@ -132,7 +132,7 @@ async function provideSvc(target: string, modules: Provided): Promise<void> {
     await mkdir(dirname(join(draft, name)), { recursive: true });
     await symlink(path, join(draft, name));
   }
-  // Two servers may do this at once; whichever comes last leaves a whole folder.
+  // Two servers may do this concurrently. The rename of the last one leaves a complete folder.
   for (let attempt = 1; ; attempt++) {
     await rm(target, { recursive: true, force: true });
     try {

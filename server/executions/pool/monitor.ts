@@ -1,44 +1,37 @@
-/** Watches a runner from outside: its memory, and whether its event loop goes round. */
+/** Monitors a runner from the server: its memory, and whether its event loop answers. */
 import { residentBytes } from "./memory.ts";
-import { processorMs } from "./priority.ts";
 
 export interface MonitorEvents {
   ping(n: number): void;
-  /** It takes more memory than it may. */
+  /** The runner uses more memory than its limit. */
   onMemory(): void;
-  /** Its event loop has stood still for too long. Called again while it does. */
+  /** The event loop has not answered for `blockedMs`. Called again at each check while that is so. */
   onBlocked(): void;
-  /** It has used so much processor time without answering that it harms others. Called again while it does. */
-  onHog(usedMs: number): void;
 }
 
-/** How often a runner with attempts is looked at. It may overshoot its memory limit by what it can take in this time. */
-const busyEveryMs = 100;
-/** Where it takes a process of `ps` to look. */
-const busyEveryWithoutProcfsMs = 1000;
-const idleEveryMs = 1000;
+/** The interval of checks while the runner has attempts. Memory may exceed its limit by what the code allocates in it. */
+const busyIntervalMs = 100;
+/** The same where reading the memory takes a process of `ps`. */
+const busyIntervalWithoutProcfsMs = 1000;
+const idleIntervalMs = 1000;
 
-/** So many looks at an idle runner come as often as at a busy one: attempts may come and go faster than looks. */
-const looksAfterAttempts = 10;
+/** Checks at the busy interval after the last attempt has ended: attempts may come and go faster than checks. */
+const checksAfterAttempts = 10;
 
-/** What a runtime takes beside the heap of users' code while it works. */
+/** Memory of the runtime itself beyond the heap of users' code. */
 const runtimeSlackBytes = 64 * 2 ** 20;
 
-/** Over this share of its memory, a runner is replaced when the chance comes. */
+/** A runner that uses more than this share of its memory is replaced at the next opportunity. */
 const replaceShare = 0.75;
 
-/** Looks are apart, and what was seen is thought over: this begins early enough to end in time. */
-const judgedShare = 0.95;
+/** The check begins at this share of `blockedMs`, because checks are an interval apart. */
+const blockedShare = 0.95;
 
-/** A runner that has not answered for so long gets no further attempts until it does. */
-const sluggishMs = 100;
-
-/** Processor time, not time: a runner that waits for a processor is no hog. */
-const hogMs = 80;
+/** A runner that has not answered for this time gets no attempts until it does. */
+const unresponsiveMs = 100;
 
 /**
- * States: *idle* and *busy*, which is looked at more often, as is one that was busy a moment ago; each with a ping *open*
- * or not.
+ * States: *idle* or *busy*, which sets the interval of checks; in both, a ping is outstanding or not. *Stopped* is final.
  */
 export class RunnerMonitor {
   readonly #pid: number;
@@ -47,15 +40,13 @@ export class RunnerMonitor {
   readonly #events: MonitorEvents;
   #timer: ReturnType<typeof setInterval> | undefined;
   #busy = false;
-  #everyMs = 0;
-  #idleLooks = 0;
+  #intervalMs = 0;
+  #idleChecks = 0;
   #pings = 0;
-  /** The ping that went ahead of the first of the present attempts. */
+  /** The ping sent before the first of the present attempts. */
   #busyPing = 0;
   #answered = 0;
   #pingedAtMs: number | null = null;
-  /** Processor time at the first look since the open ping. */
-  #usedMsOnFirstLook: number | null = null;
   #baselineBytes: number | null = null;
   #stopped = false;
   #needsReplacement = false;
@@ -65,82 +56,75 @@ export class RunnerMonitor {
     this.#memoryBytes = memoryBytes;
     this.#blockedMs = blockedMs;
     this.#events = events;
-    void this.#lookAtMemory();
-    this.#lookEvery(idleEveryMs);
+    void this.#checkMemory();
+    this.#setInterval(idleIntervalMs);
   }
 
-  /** It takes so much memory that it should be replaced. */
+  /** Whether the runner uses so much memory that it should be replaced. */
   get needsReplacement(): boolean {
     return this.#needsReplacement;
   }
 
-  get sluggish(): boolean {
-    return this.#pingedAtMs !== null && performance.now() - this.#pingedAtMs > sluggishMs;
+  get unresponsive(): boolean {
+    return this.#pingedAtMs !== null && performance.now() - this.#pingedAtMs > unresponsiveMs;
   }
 
-  /** RunningAttempts come, or the last one has gone. */
+  /** Whether the runner has attempts. */
   set busy(busy: boolean) {
     if (busy === this.#busy) return;
     this.#busy = busy;
     if (!busy) return;
-    this.#lookEvery(process.platform === "linux" ? busyEveryMs : busyEveryWithoutProcfsMs);
-    // Ahead of the first attempt, so that an answer tells that the loop still went round when it came.
+    this.#setInterval(process.platform === "linux" ? busyIntervalMs : busyIntervalWithoutProcfsMs);
+    // Sent before the first attempt: an answer proves that the event loop was not blocked when the attempt arrived.
     this.#ping();
     this.#busyPing = this.#pings;
   }
 
-  /** Whether it has answered since attempts came. If not, what blocks it was there before them. */
+  /** Whether it has answered since it became busy. If not, an earlier attempt may have blocked it. */
   get answeredSinceBusy(): boolean {
     return this.#answered >= this.#busyPing;
   }
 
-  /** It has answered a ping. */
+  /** The runner answered a ping. */
   answered(n: number): void {
     this.#answered = Math.max(this.#answered, n);
   }
 
-  /** It has sent something. Returns whether it had been sluggish. */
-  heard(): boolean {
-    const { sluggish } = this;
+  /** The runner sent something. Returns whether it had been unresponsive. */
+  received(): boolean {
+    const { unresponsive } = this;
     this.#pingedAtMs = null;
-    this.#usedMsOnFirstLook = null;
-    return sluggish;
+    return unresponsive;
   }
 
-  /** For good: the runner's last attempts are settled after it. */
   stop(): void {
     this.#stopped = true;
     clearInterval(this.#timer);
   }
 
-  #lookEvery(everyMs: number): void {
-    this.#idleLooks = 0;
-    if (everyMs === this.#everyMs || this.#stopped) return;
-    this.#everyMs = everyMs;
+  #setInterval(intervalMs: number): void {
+    this.#idleChecks = 0;
+    if (intervalMs === this.#intervalMs || this.#stopped) return;
+    this.#intervalMs = intervalMs;
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#look(), Math.min(everyMs, this.#blockedMs / 2));
+    this.#timer = setInterval(() => this.#check(), Math.min(intervalMs, this.#blockedMs / 2));
   }
 
-  #look(): void {
-    void this.#lookAtMemory();
-    if (!this.#busy && ++this.#idleLooks === looksAfterAttempts) this.#lookEvery(idleEveryMs);
+  #check(): void {
+    void this.#checkMemory();
+    if (!this.#busy && ++this.#idleChecks === checksAfterAttempts) this.#setInterval(idleIntervalMs);
     if (this.#pingedAtMs === null) this.#ping();
-    else this.#judge(this.#pingedAtMs);
+    else this.#checkResponse(performance.now() - this.#pingedAtMs);
   }
 
-  #judge(pingedAtMs: number): void {
-    const usedMs = processorMs(this.#pid);
-    this.#usedMsOnFirstLook ??= usedMs;
-    const sinceMs = (usedMs ?? 0) - (this.#usedMsOnFirstLook ?? 0);
-    if (sinceMs >= hogMs) this.#events.onHog(sinceMs);
-    if (performance.now() - pingedAtMs > this.#blockedMs * judgedShare) {
-      // This process may have stood still itself: what the runner has answered meanwhile is read first.
-      setImmediate(() =>
-        setImmediate(() => {
-          if (this.#pingedAtMs !== null) this.#events.onBlocked();
-        }),
-      );
-    }
+  #checkResponse(waitedMs: number): void {
+    if (waitedMs <= this.#blockedMs * blockedShare) return;
+    // The server's own event loop may have been blocked: read the answers that have arrived first.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#pingedAtMs !== null) this.#events.onBlocked();
+      }),
+    );
   }
 
   #ping(): void {
@@ -149,10 +133,10 @@ export class RunnerMonitor {
     this.#events.ping(this.#pings);
   }
 
-  async #lookAtMemory(): Promise<void> {
+  async #checkMemory(): Promise<void> {
     const bytes = await residentBytes(this.#pid);
     if (bytes === null) return;
-    // The first look comes before users' code is loaded.
+    // The first reading comes before users' code is loaded.
     this.#baselineBytes ??= bytes;
     const used = bytes - this.#baselineBytes;
     this.#needsReplacement = used > this.#memoryBytes * replaceShare;

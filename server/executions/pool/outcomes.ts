@@ -1,4 +1,4 @@
-/** The outcomes that the pool itself decides, and their wording. */
+/** The outcomes that the pool itself determines, and their messages. */
 import type { Attempt, FailureReason, Outcome } from "./contract.ts";
 
 export type Failure = Extract<Outcome, { type: "failed" }>;
@@ -16,16 +16,22 @@ export function timedOut(attempt: Attempt): Failure {
 }
 
 export function timeoutMessage(attempt: Attempt): string {
-  return `The ${attempt.kind} '${attempt.name}' did not end within ${attempt.timeoutMs / 1000} s`;
+  return `The ${attempt.kind} '${attempt.name}' did not finish within ${attempt.timeoutMs / 1000} s`;
 }
 
-export function crashed(how: string): Failure {
-  return failure("crash", "CrashError", `Its process ended: ${how}`);
+/** The runner ended by itself. */
+export function crashed(exit: string): Failure {
+  return failure("crash", "CrashError", `The runner crashed (${exit})`);
+}
+
+/** The server stopped the runner because of a message. `problem` begins with `it`. */
+export function violated(problem: string): Failure {
+  return failure("crash", "CrashError", `The runner was stopped because ${problem}`);
 }
 
 export function outOfMemory(memoryBytes: number): Failure {
   const limit = Math.round(memoryBytes / 2 ** 20);
-  return failure("memory", "MemoryError", `Its process used more memory than its limit of ${limit} MiB`);
+  return failure("memory", "MemoryError", `The runner used more memory than its limit of ${limit} MiB`);
 }
 
 export function describeExit(code: number | null, signal: string | null): string {

@@ -1,14 +1,14 @@
-/** Reads what a runner sent. Users' code shares the runner's process and may send anything. */
+/** Validates messages of a runner. Users' code runs in the same process and may send anything. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../project/json.ts";
 import {
-  type ErrorMessage,
   type FromRunner,
   type LogMessage,
   logLevels,
   runnerFailures,
+  type SerializedError,
 } from "../runner/protocol.ts";
 
-/** Thrown for what is no message; ends the runner. */
+/** A message that violates the protocol. The server kills the runner. The message begins with `it`, the runner. */
 export class ProtocolError extends Error {
   override readonly name: string = "ProtocolError";
 }
@@ -18,7 +18,7 @@ const maxErrorTextLength = 64 * 1024;
 
 /**
  * @param body - of one frame
- * @throws ProtocolError when it is no JSON array of objects
+ * @throws ProtocolError when it is not a JSON array
  */
 export function parseFrame(body: Buffer): JsonValue[] {
   let messages: unknown;
@@ -27,11 +27,11 @@ export function parseFrame(body: Buffer): JsonValue[] {
   } catch {
     throw new ProtocolError("it sent a frame that is not JSON");
   }
-  if (!Array.isArray(messages)) throw new ProtocolError("it sent a frame that is no array");
+  if (!Array.isArray(messages)) throw new ProtocolError("it sent a frame that is not an array");
   return messages as JsonValue[];
 }
 
-/** @throws ProtocolError when a message has not the shape that `protocol.ts` gives it */
+/** @throws ProtocolError when the message does not have the shape that `protocol.ts` defines */
 export function parseMessage(value: JsonValue): FromRunner {
   const message = object(value);
   switch (message.t) {
@@ -39,7 +39,7 @@ export function parseMessage(value: JsonValue): FromRunner {
     case "drain":
       return { t: message.t };
     case "pong":
-      return { t: "pong", n: whole(message.n) };
+      return { t: "pong", n: integer(message.n) };
     case "done":
       return { t: "done", id: string(message.id, maxNameLength), output: string(message.output) };
     case "fail":
@@ -48,16 +48,17 @@ export function parseMessage(value: JsonValue): FromRunner {
         id: string(message.id, maxNameLength),
         error: error(message.error),
         final: message.final === true,
-        reason: oneOf(message.reason, runnerFailures),
+        reason: enumerated(message.reason, runnerFailures),
       };
     case "log":
-      if (!Array.isArray(message.entries)) throw new ProtocolError("it sent a log that is no array");
+      if (!Array.isArray(message.entries))
+        throw new ProtocolError("it sent log entries that are not an array");
       return { t: "log", entries: message.entries.map(logEntry) };
     case "runChild":
       return {
         t: "runChild",
         id: string(message.id, maxNameLength),
-        index: whole(message.index),
+        index: integer(message.index),
         name: string(message.name, maxNameLength),
         input: object(message.input),
         key: message.key === null ? null : string(message.key, maxNameLength),
@@ -68,10 +69,10 @@ export function parseMessage(value: JsonValue): FromRunner {
         module: string(message.module, 4096),
         error: message.error === null ? null : error(message.error),
         file: message.file === null ? null : string(message.file, 4096),
-        line: message.line === null ? null : whole(message.line),
+        line: message.line === null ? null : integer(message.line),
       };
     default:
-      throw new ProtocolError("it sent a message of no known type");
+      throw new ProtocolError("it sent a message of an unknown type");
   }
 }
 
@@ -81,13 +82,13 @@ function logEntry(value: JsonValue): LogMessage {
   if (typeof atMs !== "number") throw new ProtocolError("it sent a log line without a time");
   return {
     id: entry.id === null ? null : string(entry.id, maxNameLength),
-    level: oneOf(entry.level, logLevels),
+    level: enumerated(entry.level, logLevels),
     text: string(entry.text),
     atMs,
   };
 }
 
-function error(value: JsonValue | undefined): ErrorMessage {
+function error(value: JsonValue | undefined): SerializedError {
   const { name, message, stack } = object(value);
   return {
     name: string(name, maxErrorTextLength),
@@ -97,26 +98,24 @@ function error(value: JsonValue | undefined): ErrorMessage {
 }
 
 function object(value: JsonValue | undefined): JsonObject {
-  if (!isJsonObject(value)) throw new ProtocolError("it sent a value that is no object where one belongs");
+  if (!isJsonObject(value)) throw new ProtocolError("it sent a value that must be an object");
   return value;
 }
 
 function string(value: JsonValue | undefined, maxLength: number = Number.POSITIVE_INFINITY): string {
-  if (typeof value !== "string")
-    throw new ProtocolError("it sent a value that is no string where one belongs");
-  if (value.length > maxLength)
-    throw new ProtocolError("it sent a string that is longer than any it may send");
+  if (typeof value !== "string") throw new ProtocolError("it sent a value that must be a string");
+  if (value.length > maxLength) throw new ProtocolError("it sent a string over the length limit");
   return value;
 }
 
-function whole(value: JsonValue | undefined): number {
+function integer(value: JsonValue | undefined): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw new ProtocolError("it sent a value that is no whole number where one belongs");
+    throw new ProtocolError("it sent a value that must be a non-negative integer");
   }
   return value as number;
 }
 
-function oneOf<Word extends string>(value: JsonValue | undefined, words: readonly Word[]): Word {
+function enumerated<Word extends string>(value: JsonValue | undefined, words: readonly Word[]): Word {
   for (const word of words) if (word === value) return word;
-  throw new ProtocolError("it sent a word that does not exist");
+  throw new ProtocolError("it sent a value that is not one of its enumeration");
 }

@@ -16,22 +16,22 @@ const closingReason = "The server is closing";
 /** States: *open*, then *closed*. */
 class AllPools implements Pools {
   readonly #options: PoolOptions;
-  /** Resolves when what runners of a killed server left behind is gone. */
-  readonly #emptied: Promise<void>;
-  /** Kept for as long as this lives, since each remembers how often its runners had to be started. */
+  /** Resolves when the scratch folders that a killed server left behind are removed. */
+  readonly #cleaned: Promise<void>;
+  /** Kept until the server ends: a pool remembers how often its runners had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
-  /** The pool of each attempt that runs or waits. */
+  /** The pool of each execution that runs or waits here. */
   readonly #owners = new Map<string, DeploymentPool>();
   #closed = false;
   #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
-    const emptied = emptyScratch(options.scratchRoot);
-    this.#emptied = emptied;
+    const cleaned = cleanScratch(options.scratchRoot);
+    this.#cleaned = cleaned;
     this.#options = {
       ...options,
       async locate(deploymentId) {
-        await emptied;
+        await cleaned;
         return options.locate(deploymentId);
       },
     };
@@ -39,7 +39,7 @@ class AllPools implements Pools {
 
   async run(attempt: Attempt): Promise<Outcome> {
     if (this.#closed) return lost(closingReason);
-    if (this.#owners.has(attempt.executionId)) return lost("It runs here already");
+    if (this.#owners.has(attempt.executionId)) return lost("An earlier attempt is still running here");
     const pool = this.#pool(attempt.deploymentId);
     this.#owners.set(attempt.executionId, pool);
     try {
@@ -64,7 +64,7 @@ class AllPools implements Pools {
   }
 
   async check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]> {
-    await this.#emptied;
+    await this.#cleaned;
     return checkModules(this.#options, location, modules, timeoutMs);
   }
 
@@ -80,7 +80,7 @@ class AllPools implements Pools {
     };
     for (const pool of this.#pools.values()) {
       pool.retire();
-      pool.handBackQueue(closingReason);
+      pool.settleQueue(lost(closingReason));
     }
     this.#onEmpty();
     const timer = setTimeout(() => {
@@ -100,8 +100,8 @@ class AllPools implements Pools {
   }
 }
 
-/** Keeps what the runtime has compiled. */
-async function emptyScratch(scratchRoot: string): Promise<void> {
+/** Removes everything but the runtime's compilation cache. */
+async function cleanScratch(scratchRoot: string): Promise<void> {
   const names = await readdir(scratchRoot).catch((): string[] => []);
   const stale = names.filter((name) => name !== cacheName);
   await Promise.all(

@@ -1,17 +1,17 @@
-/** Reads what a runner sends, without letting one that floods take more than its share of this process. */
+/** Reads a runner's output at a limited rate, so that one runner cannot monopolize the server's event loop. */
 import type { Readable } from "node:stream";
 
-/** After so many bytes in one turn of the event loop, others get theirs. */
+/** Bytes read in one turn of the event loop before other work gets its turn. */
 const bytesPerTurn = 256 * 1024;
 
-/** What a runner may send for long, and at once: outputs of 4 MiB eight times a second, for example. */
+/** Sustained rate and burst. For example, eight outputs of 4 MiB per second. */
 const bytesPerSecond = 32 * 2 ** 20;
 const burstBytes = 32 * 2 ** 20;
 
 /**
- * A reader that stops reading where a runner sends too much. The pipe then fills, and the runner has to wait.
+ * Pauses the stream when a runner sends too much. The pipe then fills, and the runner blocks.
  *
- * @returns a promise that resolves when the stream has ended or is broken
+ * @returns a promise that resolves when the stream has ended or failed
  */
 export function readRateLimited(stream: Readable, onChunk: (chunk: Buffer) => void): Promise<void> {
   let turnBytes = 0;

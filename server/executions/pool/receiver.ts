@@ -1,4 +1,4 @@
-/** Reads what a runner sends: frames into messages that have the right shape, lines of the log, and outputs that are JSON. */
+/** Validates what a runner sends and passes it on: messages, log lines and outputs. */
 import { decodeOutput, type Frame, frameKinds } from "../runner/frames.ts";
 import type { FromRunner } from "../runner/protocol.ts";
 import type { LogEntry, PoolLimits } from "./contract.ts";
@@ -10,97 +10,92 @@ import { ProtocolError, parseFrame, parseMessage } from "./parse-message.ts";
 export type Message = Exclude<FromRunner, { t: "log" | "done" }>;
 
 export interface ReceiverEvents {
-  /** Counts a line of a attempt. @throws ProtocolError when it is not the runner's, or has written too many */
+  /** Counts a log line of an execution. @throws ProtocolError when the runner does not run it, or sent too many */
   countLine(executionId: string): void;
   onLog(entries: LogEntry[]): void;
   onMessage(message: Message): void;
-  /** @param valid - whether the output is JSON after all; one that is too large to tell at once is a promise */
-  onOutput(executionId: string, output: string, valid: true | Promise<boolean>): void;
+  /** @param output - JSON text */
+  onOutput(executionId: string, output: string): void;
 }
 
-/** Levels of nesting of what leaves a runner, unless the limits say otherwise. */
+/** Levels of nesting of an output, unless the limits set it. */
 export const defaultJsonDepth = 64;
 
-/** The end of its standard error that is kept to explain a death. */
+/** UTF-16 units of the end of standard error that are kept to explain a crash. */
 const keptStderrLength = 4096;
 
 export class Receiver {
   readonly #limits: PoolLimits;
   readonly #events: ReceiverEvents;
-  readonly #gate: LogLimiter;
+  readonly #logLimiter: LogLimiter;
   #stderr = "";
-  #dying = false;
+  #crashing = false;
 
   constructor(limits: PoolLimits, events: ReceiverEvents) {
     this.#limits = limits;
     this.#events = events;
-    this.#gate = new LogLimiter({
-      lineBytes: limits.logLineBytes,
-      lines: limits.logLines,
-      count: (executionId) => events.countLine(executionId),
-    });
+    this.#logLimiter = new LogLimiter(limits, (executionId) => events.countLine(executionId));
   }
 
-  /** The end of what it wrote to its standard error past the console. */
+  /** The end of what the process itself wrote to standard error. */
   get stderr(): string {
     return this.#stderr;
   }
 
-  /** @throws ProtocolError for what no runner sends */
-  takeFrame({ kind, body }: Frame): void {
-    if (kind === frameKinds.messages) this.#takeMessages(body);
-    else if (kind === frameKinds.output) this.#takeOutputFrame(body);
-    else throw new ProtocolError("it sent a frame of no known kind");
+  /** @throws ProtocolError for a frame that violates the protocol */
+  receiveFrame({ kind, body }: Frame): void {
+    if (kind === frameKinds.messages) this.#receiveMessages(body);
+    else if (kind === frameKinds.output) this.#receiveOutputFrame(body);
+    else throw new ProtocolError("it sent a frame of an unknown kind");
   }
 
-  /** A line that it wrote past the console. */
-  takeRawLine(level: "info" | "warn", line: string): void {
+  /** Receives a line that was written directly to standard output or standard error. */
+  receiveRawLine(level: "info" | "warn", line: string): void {
     if (line.trim() === "") return;
     if (level === "warn") {
       this.#stderr = `${this.#stderr}${line}\n`.slice(-keptStderrLength);
-      // What a runtime prints when it dies is about the runtime, and names the server's paths.
-      this.#dying ||= isCrashOutput(line);
-      if (this.#dying) return;
+      // The runtime's report of a crash is not users' output, and contains paths of the server.
+      this.#crashing ||= isCrashOutput(line);
+      if (this.#crashing) return;
     }
     const entries: LogEntry[] = [];
-    this.#gate.stray(level, line, Date.now(), entries);
-    this.#give(entries);
+    this.#logLimiter.addStray(level, line, Date.now(), entries);
+    this.#deliver(entries);
   }
 
-  #takeMessages(body: Buffer): void {
+  #receiveMessages(body: Buffer): void {
     const entries: LogEntry[] = [];
     try {
       for (const value of parseFrame(body)) {
         const message = parseMessage(value);
         if (message.t === "log") {
-          this.#gate.take(message.entries, entries);
+          this.#logLimiter.add(message.entries, entries);
           continue;
         }
-        // In the order in which they came: the lines of a attempt before its outcome.
-        this.#give(entries);
-        if (message.t === "done") this.#takeOutput(message.id, message.output);
+        // Keeps the order: the lines of an attempt come before its outcome.
+        this.#deliver(entries);
+        if (message.t === "done") this.#receiveOutput(message.id, message.output);
         else this.#events.onMessage(message);
       }
     } finally {
-      this.#give(entries);
+      this.#deliver(entries);
     }
   }
 
-  #takeOutputFrame(body: Buffer): void {
+  #receiveOutputFrame(body: Buffer): void {
     const decoded = decodeOutput(body);
-    if (decoded === null) throw new ProtocolError("it sent an output that is cut short");
-    this.#takeOutput(decoded.executionId, decoded.output);
+    if (decoded === null) throw new ProtocolError("it sent a truncated output");
+    this.#receiveOutput(decoded.executionId, decoded.output);
   }
 
-  #takeOutput(executionId: string, output: string): void {
-    const { outputBytes, jsonDepth } = this.#limits;
+  #receiveOutput(executionId: string, output: string): void {
+    const { outputBytes, jsonDepth = defaultJsonDepth } = this.#limits;
     if (Buffer.byteLength(output) > outputBytes) throw new ProtocolError("it sent an output over the limit");
-    const valid = isJson(output, jsonDepth ?? defaultJsonDepth);
-    if (valid === false) throw new ProtocolError("it sent an output that is not JSON");
-    this.#events.onOutput(executionId, output, valid);
+    if (!isJson(output, jsonDepth)) throw new ProtocolError("it sent an output that is not JSON");
+    this.#events.onOutput(executionId, output);
   }
 
-  #give(entries: LogEntry[]): void {
+  #deliver(entries: LogEntry[]): void {
     if (entries.length > 0) this.#events.onLog(entries.splice(0));
   }
 }

@@ -1,81 +1,86 @@
-/** One runner and the attempts in it. */
+/** One runner and the attempts in it, as the server sees them. */
 import type { FromRunner } from "../runner/protocol.ts";
 import { type ProcessOptions, type RunnerConnection, startProcess } from "./connection.ts";
 import type { Attempt, ChildExecutionResult, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
 import { isOutOfMemory } from "./crash-output.ts";
 import { RunnerMonitor } from "./monitor.ts";
-import { crashed, describeExit, type Failure, lost, outOfMemory, timeoutMessage } from "./outcomes.ts";
+import {
+  crashed,
+  describeExit,
+  type Failure,
+  lost,
+  outOfMemory,
+  timeoutMessage,
+  violated,
+} from "./outcomes.ts";
 import { ProtocolError } from "./parse-message.ts";
 import { defaultJsonDepth, type Message, Receiver } from "./receiver.ts";
 import { type AbortReason, RunningAttempt } from "./running-attempt.ts";
 import { RunningAttempts, toMessage } from "./running-attempts.ts";
 
 export interface RunnerEvents extends PoolEvents {
-  /** There may be room for further attempts, or less of it. */
+  /** The room for attempts changed. */
   changed(): void;
-  /** Its code holds a processor and its event loop; *gravely* for long, or has ended its process. Called again while so. */
-  disturbs(gravely: boolean): void;
-  /** It has ended, and its attempts have their outcomes. */
-  ended(why: string): void;
+  /** The runner crashed, blocked its event loop, exceeded its memory or violated the protocol. */
+  misbehaved(): void;
+  /** The process has ended, and its attempts have their outcomes. */
+  ended(reason: string): void;
 }
 
 export type Loaded = Extract<FromRunner, { t: "loaded" }>;
-type RunMessage = Extract<FromRunner, { t: "runChild" }>;
+type ChildExecutionCall = Extract<FromRunner, { t: "runChild" }>;
 
-/** Processor time without a turn of the event loop that is no large module's loading any more. */
-const gravelyMs = 1_000;
-
-/** A process that has not started after so long never will. It takes 0.1 s on an idle machine. */
+/** A process that is not ready after this time never will be. It takes 0.1 s on an idle machine. */
 const startMs = 30_000;
 
 /**
- * States: *starting* until the process says that it is ready; *open*, takes attempts; *draining*, takes none and ends with
- * its last attempt; *ending*, was killed; *ended*.
+ * States: *starting* until the process reports that it is ready; *open*, accepts attempts; *draining*, accepts none and
+ * ends with its last attempt; *ending*, was killed; *ended*.
  */
 export class RunnerProcess {
   readonly #limits: PoolLimits;
   readonly #events: RunnerEvents;
-  readonly #inbox: Receiver;
+  readonly #receiver: Receiver;
   readonly #attempts: RunningAttempts = new RunningAttempts();
   readonly #loads = new Map<string, (loaded: Loaded) => void>();
   readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
   #connection: RunnerConnection | undefined;
-  #watch: RunnerMonitor | undefined;
+  #monitor: RunnerMonitor | undefined;
   #state: "starting" | "open" | "draining" | "ending" | "ended" = "starting";
-  /** Why its server ended it, and what becomes of its attempts. */
-  #termination: { why: string; outcome: Outcome } | undefined;
+  /** Why the server killed it, and the outcome of its attempts. */
+  #termination: { reason: string; outcome: Outcome } | undefined;
   #reserved = false;
-  #isStuck = false;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(deploymentId: string, limits: PoolLimits, events: RunnerEvents) {
     this.#limits = limits;
     this.#events = events;
-    this.#inbox = new Receiver(limits, {
-      countLine: (executionId) => this.#attempts.own(executionId).countLogLine(limits.logLines),
+    this.#receiver = new Receiver(limits, {
+      countLine: (executionId) => this.#attempts.get(executionId).countLogLine(limits.logLines),
       onLog: (entries) => events.log(deploymentId, entries),
       onMessage: (message) => this.#onMessage(message),
-      onOutput: (executionId, output, valid) => this.#onOutput(executionId, output, valid),
+      onOutput: (executionId, output) =>
+        this.#settle(this.#attempts.get(executionId), { type: "succeeded", output }),
     });
-    // Whoever does not wait for the start learns of its failure by `ended`.
+    // A caller that does not wait for the start learns of its failure by `ended`.
     this.#ready.promise.catch(() => {});
   }
 
   /**
-   * Resolves when it takes attempts.
+   * Resolves when the runner accepts attempts.
    *
-   * @throws Error when it ended before
+   * @throws Error when the process ended before
    */
   async start(options: ProcessOptions): Promise<void> {
     try {
       this.#connection = await startProcess(options, {
         onFrame: (frame) => {
-          if (this.#watch?.heard()) this.#events.changed();
-          this.#inbox.takeFrame(frame);
+          if (this.#monitor?.received()) this.#events.changed();
+          this.#receiver.receiveFrame(frame);
         },
-        onRawLine: (level, line) => this.#inbox.takeRawLine(level, line),
+        onRawLine: (level, line) => this.#receiver.receiveRawLine(level, line),
         onViolation: (error) => this.#onViolation(error),
-        onEnd: (...exit) => this.#onEnd(...exit),
+        onEnd: (code, signal) => this.#onEnd(code, signal),
       });
     } catch (error) {
       this.#state = "ended";
@@ -84,60 +89,54 @@ export class RunnerProcess {
     const { outputBytes, jsonDepth = defaultJsonDepth, logLineBytes, logLines } = this.#limits;
     const limits = { outputBytes, jsonDepth, logLineBytes, logLines };
     this.#connection.send({ t: "init", directory: options.directory, limits });
-    // It may have been ended while it started.
+    // `end` may have been called during the start.
     if (this.#state !== "starting") this.#connection.kill();
     const timer = setTimeout(() => this.end(`It was not ready within ${startMs / 1000} s`), startMs);
     await this.#ready.promise.finally(() => clearTimeout(timer));
   }
 
-  /** How many further attempts it takes now. */
+  /** The number of further attempts that it accepts now. */
   get room(): number {
-    const takes =
-      this.#state === "open" && !this.#reserved && !this.#attempts.aborted && !this.#watch?.sluggish;
-    return takes ? Math.max(0, this.#limits.executionsPerRunner - this.#attempts.active) : 0;
+    const accepts =
+      this.#state === "open" && !this.#reserved && !this.#attempts.aborted && !this.unresponsive;
+    return accepts ? Math.max(0, this.#limits.executionsPerRunner - this.#attempts.active) : 0;
   }
 
-  /** It takes attempts and has none. */
+  /** Whether it accepts attempts and has none. */
   get idle(): boolean {
     return this.#state === "open" && this.#attempts.size === 0;
   }
 
-  /** It is idle and has never had a attempt. */
+  /** Whether it is idle and has never had an attempt. */
   get fresh(): boolean {
     return this.idle && this.#attempts.served === 0;
   }
 
-  /** It runs a attempt that must be alone. */
+  /** Whether it runs an attempt that must be alone. */
   get reserved(): boolean {
     return this.#reserved;
   }
 
-  /** It is to be replaced, because of the memory it takes or because its priority cannot be raised again. */
+  /** Whether its event loop does not answer. */
+  get unresponsive(): boolean {
+    return this.#monitor?.unresponsive === true;
+  }
+
+  /** Whether it should be replaced, because of the memory that it uses. */
   get needsReplacement(): boolean {
-    return this.#state === "open" && (this.#watch?.needsReplacement === true || this.#isStuck);
+    return this.#state === "open" && this.#monitor?.needsReplacement === true;
   }
 
-  /** Everybody else's work goes before its own. */
-  yieldToOthers(gravely: boolean): void {
-    this.#connection?.priority.lower(gravely);
-  }
-
-  /** It no longer yields, unless it runs a suspect. */
-  stopYielding(): void {
-    if (!this.#reserved) this.#isStuck = this.#connection?.priority.restore() === false;
-  }
-
-  /** It takes no attempt any more. */
+  /** Whether it accepts no more attempts. */
   get draining(): boolean {
     return this.#state === "draining" || this.#state === "ending";
   }
 
-  /** How many attempts it has. */
   get attemptCount(): number {
     return this.#attempts.size;
   }
 
-  /** Has it load a module without running it. Never resolves when it ends before. */
+  /** Loads a module without running it. Never resolves when the process ends before. */
   load(module: string): Promise<Loaded> {
     return new Promise((resolve) => {
       this.#loads.set(module, resolve);
@@ -145,16 +144,12 @@ export class RunnerProcess {
     });
   }
 
-  take(attempt: Attempt, resolve: (outcome: Outcome | Promise<Outcome>) => void): void {
+  run(attempt: Attempt, resolve: (outcome: Outcome) => void): void {
     clearTimeout(this.#idleTimer);
     const onTimeout = (): void => this.#abort(attempt.executionId, "timeout", timeoutMessage(attempt));
     this.#attempts.add(new RunningAttempt(attempt, resolve, onTimeout));
-    if (attempt.alone) {
-      this.#reserved = true;
-      // It was suspected of holding up others.
-      this.yieldToOthers(true);
-    }
-    if (this.#watch !== undefined) this.#watch.busy = true;
+    if (attempt.alone) this.#reserved = true;
+    if (this.#monitor !== undefined) this.#monitor.busy = true;
     this.#connection?.send({ t: "start", attempt: toMessage(attempt) });
   }
 
@@ -162,43 +157,38 @@ export class RunnerProcess {
     this.#abort(executionId, "cancel", "The execution was cancelled");
   }
 
-  /** Takes no further attempt, and ends with the last one. */
+  /** Accepts no further attempt, and ends with the last one. */
   drain(): void {
     if (this.#state === "open") this.#state = "draining";
-    if (this.#state === "draining" && this.#attempts.size === 0) this.end("It has no attempt");
+    if (this.#state === "draining" && this.#attempts.size === 0) this.end("It has no attempts");
   }
 
-  /** Ends it at once and hands its attempts back. */
-  end(why: string): void {
-    this.#kill(why, lost(why));
+  /** Kills the process. Its attempts are lost, which does not count against them. */
+  end(reason: string): void {
+    this.#kill(reason, lost(reason));
   }
 
-  #kill(why: string, outcome: Outcome): void {
+  #kill(reason: string, outcome: Outcome): void {
     if (this.#state === "ending" || this.#state === "ended") return;
     this.#state = "ending";
-    this.#termination = { why, outcome };
-    if (outcome.type !== "lost" || outcome.suspect) this.#events.disturbs(true);
+    this.#termination = { reason, outcome };
+    if (outcome.type !== "lost" || outcome.suspect) this.#events.misbehaved();
     this.#connection?.kill();
     this.#events.changed();
   }
 
-  /** A attempt that nothing ran beside or before is the cause; else each one may be. */
-  #blame(cause: Failure): Outcome {
+  /** The attempt is the cause if the process has run no other. Otherwise each attempt is a suspect. */
+  #outcomeOf(cause: Failure): Outcome {
     const certain = this.#attempts.size === 1 && this.#attempts.served === 1;
     return certain ? cause : lost(cause.error.message, true);
   }
 
-  /** Ends it because of something that one of its attempts has done. */
-  #condemn(cause: Failure): void {
-    this.#kill(cause.error.message, this.#blame(cause));
-  }
-
   #abort(executionId: string, reason: AbortReason, message: string): void {
-    const running = this.#attempts.going(executionId);
+    const running = this.#attempts.unaborted(executionId);
     if (running === undefined) return;
     this.#connection?.send({ t: "abort", id: executionId, reason, message });
     this.#attempts.abort(running, reason, message, this.#limits.killGraceMs, () => {
-      this.end(`Its process was ended because ${executionId} in it did not stop after its ${reason}`);
+      this.end(`The runner was killed because ${executionId} in it did not stop after its ${reason}`);
     });
   }
 
@@ -208,22 +198,22 @@ export class RunnerProcess {
         this.#onReady();
         return;
       case "pong":
-        this.#watch?.answered(message.n);
+        this.#monitor?.answered(message.n);
         return;
       case "drain":
         this.drain();
         return;
       case "fail": {
         const { id, error, final, reason } = message;
-        this.#settle(this.#attempts.own(id), { type: "failed", error, final, reason });
+        this.#settle(this.#attempts.get(id), { type: "failed", error, final, reason });
         return;
       }
       case "runChild":
-        this.#onRun(message);
+        this.#onRunChild(message);
         return;
       case "loaded": {
         const resolve = this.#loads.get(message.module);
-        if (resolve === undefined) throw new ProtocolError("it loaded what it was not asked to load");
+        if (resolve === undefined) throw new ProtocolError("it loaded a module that was not requested");
         this.#loads.delete(message.module);
         resolve(message);
       }
@@ -231,44 +221,28 @@ export class RunnerProcess {
   }
 
   #onReady(): void {
-    if (this.#watch !== undefined) throw new ProtocolError("it said twice that it was ready");
+    if (this.#monitor !== undefined) throw new ProtocolError("it reported twice that it was ready");
     if (this.#state !== "starting") return;
     this.#state = "open";
     const { memoryBytes, blockedMs, idleMs } = this.#limits;
-    this.#watch = new RunnerMonitor(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
+    this.#monitor = new RunnerMonitor(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
       ping: (n) => this.#connection?.send({ t: "ping", n }),
-      onMemory: () => this.#condemn(outOfMemory(memoryBytes)),
+      onMemory: () => this.#killFor(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),
-      onHog: (usedMs) => this.#events.disturbs(usedMs >= gravelyMs),
     });
     this.#idleTimer = setTimeout(() => this.drain(), idleMs);
     this.#ready.resolve();
   }
 
-  #onOutput(executionId: string, output: string, valid: true | Promise<boolean>): void {
-    const outcome =
-      valid === true ? ({ type: "succeeded", output } as const) : this.#whenValid(valid, output);
-    this.#settle(this.#attempts.own(executionId), outcome);
-  }
-
-  async #whenValid(valid: Promise<boolean>, output: string): Promise<Outcome> {
-    const invalid = new ProtocolError("it sent an output that is not JSON");
-    // Who is to blame has to be asked before other attempts come and go.
-    const blamed = this.#blame(crashed(invalid.message));
-    if (await valid) return { type: "succeeded", output };
-    this.#onViolation(invalid);
-    return blamed;
-  }
-
-  #onRun(request: RunMessage): void {
-    const running = this.#attempts.own(request.id);
-    const signal = this.#attempts.startRun(running, request.index);
+  #onRunChild(call: ChildExecutionCall): void {
+    const running = this.#attempts.get(call.id);
+    const signal = this.#attempts.startChild(running, call.index);
     this.#events.changed();
-    void this.#answerRun(running, request, signal);
+    void this.#runChild(running, call, signal);
   }
 
-  async #answerRun(running: RunningAttempt, request: RunMessage, signal: AbortSignal): Promise<void> {
-    const { id, index, name, input, key } = request;
+  async #runChild(running: RunningAttempt, call: ChildExecutionCall, signal: AbortSignal): Promise<void> {
+    const { id, index, name, input, key } = call;
     let result: ChildExecutionResult;
     try {
       result = await this.#events.runChildExecution(id, { name, input, key, index }, signal);
@@ -277,16 +251,11 @@ export class RunnerProcess {
       result = { executionId: "", error: { name, message, stack: "" } };
     }
     if (!this.#attempts.has(running)) return;
-    this.#attempts.endRun(running, index);
-    const { executionId } = result;
-    this.#connection?.send(
-      "error" in result
-        ? { t: "childEnded", id, index, executionId, error: result.error }
-        : { t: "childEnded", id, index, executionId, output: result.output },
-    );
+    this.#attempts.endChild(running, index);
+    this.#connection?.send({ t: "childEnded", id, index, ...result });
   }
 
-  #settle(running: RunningAttempt, outcome: Outcome | Promise<Outcome>): void {
+  #settle(running: RunningAttempt, outcome: Outcome): void {
     this.#attempts.remove(running);
     running.settle(outcome);
     if (this.#attempts.size === 0) this.#onIdle();
@@ -294,38 +263,44 @@ export class RunnerProcess {
   }
 
   #onIdle(): void {
-    if (this.#watch !== undefined) this.#watch.busy = false;
-    // A runner that ran a suspect shows nothing about what runs in it later.
+    if (this.#monitor !== undefined) this.#monitor.busy = false;
+    // A runner that ran a suspect must run nothing else: a later crash would prove nothing about its attempts.
     if (this.#reserved || this.#state === "draining") this.drain();
     else if (this.#state === "open") this.#idleTimer = setTimeout(() => this.drain(), this.#limits.idleMs);
   }
 
   #onBlocked(): void {
-    const why = `The event loop of its process stood still for ${this.#limits.blockedMs / 1000} s`;
-    // What blocks it may have been left behind by attempts that have ended, unless none was before this one.
-    const before = this.#watch?.answeredSinceBusy === false && !this.#reserved;
-    // Else a single attempt blocks only itself, and has until its timeout.
-    if (this.#attempts.size !== 1 || before) this.#kill(why, lost(why, true));
+    const reason = `The runner's event loop was blocked for ${this.#limits.blockedMs / 1000} s`;
+    // An attempt that has ended may have left the blocking code behind, unless this one is alone.
+    const earlier = this.#monitor?.answeredSinceBusy === false && !this.#reserved;
+    // A single attempt blocks only itself, and runs until its timeout.
+    if (this.#attempts.size !== 1 || earlier) this.#kill(reason, lost(reason, true));
   }
 
   #onViolation(error: Error): void {
     const known = error instanceof ProtocolError || error instanceof RangeError;
-    this.#condemn(crashed(known ? error.message : "it sent what cannot be understood"));
+    this.#killFor(violated(known ? error.message : "it sent an invalid message"));
   }
 
-  #onEnd(code: number | null, signal: string | null, noFault?: string): void {
-    if (noFault !== undefined) this.#termination ??= { why: noFault, outcome: lost(noFault) };
-    else if (this.#termination === undefined) this.#events.disturbs(true);
-    const how = describeExit(code, signal);
-    const { stderr } = this.#inbox;
-    const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(how);
-    const { why, outcome } = this.#termination ?? { why: cause.error.message, outcome: this.#blame(cause) };
+  #killFor(cause: Failure): void {
+    this.#kill(cause.error.message, this.#outcomeOf(cause));
+  }
+
+  #onEnd(code: number | null, signal: string | null): void {
+    if (this.#termination === undefined) this.#events.misbehaved();
+    const exit = describeExit(code, signal);
+    const { stderr } = this.#receiver;
+    const cause = isOutOfMemory(stderr) ? outOfMemory(this.#limits.memoryBytes) : crashed(exit);
+    const { reason, outcome } = this.#termination ?? {
+      reason: cause.error.message,
+      outcome: this.#outcomeOf(cause),
+    };
     this.#state = "ended";
     for (const running of this.#attempts.list()) this.#settle(running, outcome);
     clearTimeout(this.#idleTimer);
-    this.#watch?.stop();
-    const lastWords = stderr.trim().slice(-500);
-    this.#ready.reject(new Error(`The process ended before it was ready (${how}). ${lastWords}`.trim()));
-    this.#events.ended(why);
+    this.#monitor?.stop();
+    const output = stderr.trim().slice(-500);
+    this.#ready.reject(new Error(`The process ended before it was ready (${exit}). ${output}`.trim()));
+    this.#events.ended(reason);
   }
 }

@@ -14,17 +14,17 @@ export class RunningAttempts {
     return this.#running.size;
   }
 
-  /** How many there have been. */
+  /** The number of attempts that the runner has had so far. */
   get served(): number {
     return this.#served;
   }
 
-  /** Those that hold a slot. */
+  /** The number of attempts that hold a slot. */
   get active(): number {
     return this.#running.size - this.#waiting;
   }
 
-  /** Whether one of them was aborted and may bring the runner to its end. */
+  /** Whether one of them was aborted: the runner may have to be killed. */
   get aborted(): boolean {
     return this.#aborted > 0;
   }
@@ -38,15 +38,15 @@ export class RunningAttempts {
     return this.#running.get(running.attempt.executionId) === running;
   }
 
-  /** @throws ProtocolError when there is no such attempt: its runner speaks for what is not its own */
-  own(executionId: string): RunningAttempt {
+  /** @throws ProtocolError when the runner does not run the execution */
+  get(executionId: string): RunningAttempt {
     const running = this.#running.get(executionId);
-    if (running === undefined) throw new ProtocolError("it spoke for an execution that it does not run");
+    if (running === undefined) throw new ProtocolError("it sent a message for an unknown execution");
     return running;
   }
 
   /** The attempt, unless it is not here or was aborted before. */
-  going(executionId: string): RunningAttempt | undefined {
+  unaborted(executionId: string): RunningAttempt | undefined {
     const running = this.#running.get(executionId);
     return running?.aborted === false ? running : undefined;
   }
@@ -56,22 +56,22 @@ export class RunningAttempts {
     reason: AbortReason,
     message: string,
     graceMs: number,
-    over: () => void,
+    onGraceOver: () => void,
   ): void {
     this.#aborted += 1;
-    running.abort(reason, message, graceMs, over);
+    running.abort(reason, message, graceMs, onGraceOver);
   }
 
-  /** @throws ProtocolError as `RunningAttempt.startRun` does */
-  startRun(running: RunningAttempt, index: number): AbortSignal {
+  /** @throws ProtocolError as `RunningAttempt.startChild` does */
+  startChild(running: RunningAttempt, index: number): AbortSignal {
     const { waiting } = running;
-    const signal = running.startRun(index);
+    const signal = running.startChild(index);
     if (!waiting) this.#waiting += 1;
     return signal;
   }
 
-  endRun(running: RunningAttempt, index: number): void {
-    running.endRun(index);
+  endChild(running: RunningAttempt, index: number): void {
+    running.endChild(index);
     if (!running.waiting) this.#waiting -= 1;
   }
 
@@ -81,13 +81,13 @@ export class RunningAttempts {
     if (running.aborted) this.#aborted -= 1;
   }
 
-  /** All of them, which may be removed meanwhile. */
+  /** A copy, so that attempts can be removed during the iteration. */
   list(): RunningAttempt[] {
     return [...this.#running.values()];
   }
 }
 
-/** What a runner is told of a attempt. */
+/** What a runner needs to know of an attempt. */
 export function toMessage(attempt: Attempt): AttemptMessage {
   return {
     executionId: attempt.executionId,

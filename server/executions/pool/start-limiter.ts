@@ -1,21 +1,23 @@
-/** How often a deployment may start a runner: one whose code crashes for ever must not keep the machine busy with that. */
+/** Limits how often a deployment starts runners: code that crashes in a loop must not keep the machine busy. */
 
 const burst = 8;
 const perSecond = 2;
 
+/** A token bucket. */
 export class StartLimiter {
   #tokens: number = burst;
-  #earnedAtMs: number | undefined;
+  #refilledAtMs: number | undefined;
 
   /**
-   * Milliseconds until a start is allowed; 0 when it is, and then it is taken.
+   * Takes a token for one start.
    *
-   * @param nowMs - by a clock that never goes back
+   * @param nowMs - of a monotonic clock
+   * @returns 0, or the milliseconds until the next token when there is none
    */
   take(nowMs: number = performance.now()): number {
-    this.#earnedAtMs ??= nowMs;
-    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#earnedAtMs) / 1000) * perSecond);
-    this.#earnedAtMs = nowMs;
+    this.#refilledAtMs ??= nowMs;
+    this.#tokens = Math.min(burst, this.#tokens + ((nowMs - this.#refilledAtMs) / 1000) * perSecond);
+    this.#refilledAtMs = nowMs;
     if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / perSecond) * 1000);
     this.#tokens -= 1;
     return 0;

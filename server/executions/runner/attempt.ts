@@ -1,4 +1,4 @@
-/** One attempt of one execution, inside the runner. */
+/** One attempt of an execution, inside the runner. */
 import type { Context } from "../../../project/authoring.ts";
 import { ChildExecutions } from "./child-executions.ts";
 import { ConsoleState } from "./console-state.ts";
@@ -9,25 +9,25 @@ import { OutputError, toJson } from "./output.ts";
 import type { AttemptMessage, RunnerFailure } from "./protocol.ts";
 
 /**
- * States: *live* from its start; *ended* once its outcome was sent, by its own return or throw, by an error that nothing
- * caught, or by `process.exit`. Whatever its code does afterwards belongs to no execution.
+ * States: *live* from its start; *ended* after its outcome was sent, because the handler returned or threw, because of an
+ * uncaught error, or because of `process.exit`. Later output of its code belongs to no execution.
  */
 export class RunningAttempt implements Attempt {
   readonly id: string;
   readonly childExecutions: ChildExecutions;
-  readonly #owner: AttemptHost;
-  readonly #attempt: AttemptMessage;
+  readonly #host: AttemptHost;
+  readonly #message: AttemptMessage;
   readonly #abort = new AbortController();
   #live = true;
   #console: ConsoleState | undefined;
   #lines: LineBuffer | undefined;
   loggedLines = 0;
 
-  constructor(owner: AttemptHost, attempt: AttemptMessage) {
-    this.#owner = owner;
-    this.#attempt = attempt;
-    this.id = attempt.executionId;
-    this.childExecutions = new ChildExecutions(owner, this, this.#abort.signal);
+  constructor(host: AttemptHost, message: AttemptMessage) {
+    this.#host = host;
+    this.#message = message;
+    this.id = message.executionId;
+    this.childExecutions = new ChildExecutions(host, this, this.#abort.signal);
   }
 
   get live(): boolean {
@@ -40,24 +40,24 @@ export class RunningAttempt implements Attempt {
   }
 
   get lines(): LineBuffer {
-    this.#lines ??= new LineBuffer((level, line) => this.#owner.write(this, level, line));
+    this.#lines ??= new LineBuffer((level, line) => this.#host.write(this, level, line));
     return this.#lines;
   }
 
   async start(): Promise<void> {
     let phase: RunnerFailure = "load";
     try {
-      const handler = await this.#owner.modules.load(this.#attempt.module);
+      const handler = await this.#host.modules.load(this.#message.module);
       if (!this.#live) return;
       phase = "thrown";
-      const value = await handler(this.#attempt.input, this.#context());
+      const value = await handler(this.#message.input, this.#context());
       if (!this.#live) return;
-      const { outputBytes, jsonDepth } = this.#owner.limits;
+      const { outputBytes, jsonDepth } = this.#host.limits;
       const output = toJson(value, "the output", outputBytes, jsonDepth);
-      // `toJSON` of users' code may have ended it.
+      // A `toJSON` method of users' code may have called `process.exit`.
       if (!this.#live) return;
       this.#end();
-      this.#owner.done(this, output);
+      this.#host.done(this, output);
     } catch (error) {
       this.#fail(error, error instanceof OutputError ? "output" : phase);
     }
@@ -80,7 +80,7 @@ export class RunningAttempt implements Attempt {
   #fail(error: unknown, reason: RunnerFailure): void {
     if (!this.#live) return;
     this.#end();
-    this.#owner.failed(this, error, isFinal(error), reason);
+    this.#host.failed(this, error, isFinal(error), reason);
   }
 
   #end(): void {
@@ -89,16 +89,16 @@ export class RunningAttempt implements Attempt {
   }
 
   #context(): Context {
-    const attempt = this.#attempt;
+    const message = this.#message;
     return Object.freeze<Context>({
-      executionId: attempt.executionId,
-      attempt: attempt.attemptNumber,
-      trigger: attempt.trigger,
-      deploymentId: attempt.deploymentId,
-      organizationId: attempt.organizationId,
-      environment: attempt.environment,
-      secrets: Object.freeze(attempt.secrets),
-      log: this.#owner.logOf(this),
+      executionId: message.executionId,
+      attempt: message.attemptNumber,
+      trigger: message.trigger,
+      deploymentId: message.deploymentId,
+      organizationId: message.organizationId,
+      environment: message.environment,
+      secrets: Object.freeze(message.secrets),
+      log: this.#host.logOf(this),
       signal: this.#abort.signal,
       run: (name, input, options) => this.childExecutions.start(name, input, options),
     });

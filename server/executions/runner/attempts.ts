@@ -1,4 +1,4 @@
-/** All executions of this runner, and what happens outside of each. */
+/** All attempts in this runner, and the code that runs outside of them. */
 import type { Log } from "../../../project/authoring.ts";
 import { RunningAttempt } from "./attempt.ts";
 import type { Channel } from "./channel.ts";
@@ -6,14 +6,14 @@ import { logFor } from "./console.ts";
 import { current, runIn } from "./current-attempt.ts";
 import { cutLine } from "./cut-line.ts";
 import { ErrorDescriber, ExitError } from "./errors.ts";
-import type { Attempt, AttemptHost, RunRequest } from "./interfaces.ts";
+import type { Attempt, AttemptHost, ChildExecutionCall } from "./interfaces.ts";
 import type { Modules } from "./modules.ts";
 import type {
   AttemptMessage,
-  ErrorMessage,
   LogMessage,
   RunnerFailure,
   RunnerLimits,
+  SerializedError,
   ToRunner,
 } from "./protocol.ts";
 
@@ -31,7 +31,7 @@ export class Attempts implements AttemptHost {
     this.#describer = new ErrorDescriber(directory, process.cwd());
   }
 
-  take(message: Exclude<ToRunner, { t: "init" | "ping" }>): void {
+  receive(message: Exclude<ToRunner, { t: "init" | "ping" }>): void {
     switch (message.t) {
       case "start":
         this.#start(message.attempt);
@@ -61,15 +61,15 @@ export class Attempts implements AttemptHost {
     const exited = thrown instanceof ExitError;
     const error = this.describe(thrown);
     this.#channel.send({ t: "fail", id, error, final, reason: exited ? "exit" : reason });
-    // What the code wanted to leave behind by leaving is still there.
+    // The state that the code wanted to leave by exiting is still in this process.
     if (exited) this.#channel.send({ t: "drain" });
   }
 
-  run({ id }: Attempt, request: RunRequest): void {
-    this.#channel.send({ t: "runChild", id, ...request });
+  runChild({ id }: Attempt, call: ChildExecutionCall): void {
+    this.#channel.send({ t: "runChild", id, ...call });
   }
 
-  describe(thrown: unknown): ErrorMessage {
+  describe(thrown: unknown): SerializedError {
     return this.#describer.describe(thrown);
   }
 
@@ -82,7 +82,7 @@ export class Attempts implements AttemptHost {
     if (owner !== undefined && ++owner.loggedLines > this.limits.logLines) {
       if (owner.loggedLines > this.limits.logLines + 1) return;
       level = "warn";
-      line = `The log ends here: an execution may write ${this.limits.logLines} lines`;
+      line = `The log is truncated here: an execution may write ${this.limits.logLines} lines`;
     }
     const text = cutLine(this.#describer.scrub(line), this.limits.logLineBytes);
     this.#channel.log({ id: owner?.id ?? null, level, text, atMs: Date.now() });

@@ -1,33 +1,33 @@
-/** The runner's side of the channel. */
+/** The runner's end of the channel to the server. */
 import type { Socket } from "node:net";
 import { FrameReader, FrameWriter } from "./frames.ts";
 import { type FromRunner, inlineOutputLength, type LogMessage, type ToRunner } from "./protocol.ts";
 
 export interface ChannelEvents {
   onMessage(message: ToRunner): void;
-  /** The server is gone. */
+  /** The server has closed the channel or ended. */
   onEnd(): void;
 }
 
-/** So many log lines leave at once in one turn of the event loop; the further ones wait for its end. */
-const promptLines = 16;
+/** Log lines that are sent immediately in one turn of the event loop. Further lines wait for the end of the turn. */
+const immediateLines = 16;
 
-/** Log lines that travel as one message. */
+/** Log lines in one message. */
 const linesPerMessage = 16;
 
 /**
- * Messages of one turn of the event loop leave together, in order. Log lines leave at once, as long as they are few: the
- * code that wrote them may never end its turn, and then they are what explains it.
+ * Sends the messages of one turn of the event loop together, in order. The first log lines are sent immediately: the code
+ * that wrote them may block the event loop, and then they explain why.
  */
 export class Channel {
   readonly #writer: FrameWriter;
   #lines: LogMessage[] = [];
   #scheduled = false;
-  #prompt = promptLines;
+  #immediate = immediateLines;
 
   constructor(socket: Socket, events: ChannelEvents) {
     this.#writer = new FrameWriter((frame) => socket.write(frame));
-    // What the server sends is bounded by the server, which this process trusts.
+    // The runner trusts the server, which limits what it sends.
     const reader = new FrameReader(2 ** 32);
     socket.on("data", (chunk: Buffer) => {
       for (const { body } of reader.push(chunk)) {
@@ -45,14 +45,14 @@ export class Channel {
     this.#schedule();
   }
 
-  /** Sends a message, and what waits before it, without waiting for the turn to end. */
+  /** Sends the pending messages and this one immediately. */
   sendNow(message: FromRunner): void {
     this.#addLines();
     this.#writer.add(JSON.stringify(message));
     this.#writer.flush();
   }
 
-  /** Sends `done`. */
+  /** Sends the outcome `done`. */
   sendOutput(id: string, output: string): void {
     if (output.length <= inlineOutputLength) {
       this.send({ t: "done", id, output });
@@ -65,8 +65,8 @@ export class Channel {
   log(line: LogMessage): void {
     this.#lines.push(line);
     this.#schedule();
-    if (this.#prompt > 0) {
-      this.#prompt -= 1;
+    if (this.#immediate > 0) {
+      this.#immediate -= 1;
       this.#flush();
     }
   }
@@ -91,11 +91,11 @@ export class Channel {
     this.#scheduled = true;
     scheduleImmediate(() => {
       this.#scheduled = false;
-      this.#prompt = promptLines;
+      this.#immediate = immediateLines;
       this.#flush();
     });
   }
 }
 
-/** Kept here, so that users' code that replaces the global, as test libraries do, does not stop the channel. */
+/** A copy: users' code may replace the global, as test libraries do. */
 const scheduleImmediate: typeof setImmediate = setImmediate;

@@ -1,31 +1,31 @@
 /** The calls of `ctx.run` of one execution. */
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
-import type { Attempt, AttemptHost, RunRequest } from "./interfaces.ts";
+import type { Attempt, AttemptHost, ChildExecutionCall } from "./interfaces.ts";
 import { toJson } from "./output.ts";
 import {
-  type ErrorMessage,
   maxChildInputBytes,
   maxKeyLength,
   maxPendingChildExecutions,
   maxTargetNameLength,
+  type SerializedError,
 } from "./protocol.ts";
 
-interface Run {
+interface PendingCall {
   resolve(output: JsonValue): void;
   reject(error: unknown): void;
 }
 
-/** Calls that the server works on, by their index, and those that wait here because these are enough. */
+/** Calls that the server processes, by their index, and calls that wait here until fewer are pending. */
 export class ChildExecutions {
-  readonly #owner: AttemptHost;
+  readonly #host: AttemptHost;
   readonly #attempt: Attempt;
   readonly #signal: AbortSignal;
-  readonly #pending = new Map<number, Run>();
-  readonly #waiting: { run: Run; send: () => void }[] = [];
+  readonly #pending = new Map<number, PendingCall>();
+  readonly #waiting: { call: PendingCall; send: () => void }[] = [];
   #count = 0;
 
-  constructor(owner: AttemptHost, attempt: Attempt, signal: AbortSignal) {
-    this.#owner = owner;
+  constructor(host: AttemptHost, attempt: Attempt, signal: AbortSignal) {
+    this.#host = host;
     this.#attempt = attempt;
     this.#signal = signal;
   }
@@ -35,13 +35,13 @@ export class ChildExecutions {
     return new Promise((resolve, reject) => {
       const request = this.#check(name, input, options);
       const index = this.#count++;
-      const run = { resolve, reject };
+      const call = { resolve, reject };
       const send = (): void => {
-        this.#pending.set(index, run);
-        this.#owner.run(this.#attempt, { index, ...request });
+        this.#pending.set(index, call);
+        this.#host.runChild(this.#attempt, { index, ...request });
       };
       if (this.#pending.size < maxPendingChildExecutions) send();
-      else this.#waiting.push({ run, send });
+      else this.#waiting.push({ call, send });
     });
   }
 
@@ -50,48 +50,48 @@ export class ChildExecutions {
     index: number,
     childId: string,
     output: JsonValue | undefined,
-    error: ErrorMessage | undefined,
+    error: SerializedError | undefined,
   ): Promise<void> {
-    const run = this.#pending.get(index);
-    if (run === undefined) return;
+    const call = this.#pending.get(index);
+    if (call === undefined) return;
     this.#pending.delete(index);
     this.#waiting.shift()?.send();
     if (error === undefined) {
-      run.resolve(output ?? null);
+      call.resolve(output ?? null);
       return;
     }
     try {
-      run.reject(await this.#owner.modules.executionError(childId, error));
+      call.reject(await this.#host.modules.executionError(childId, error));
     } catch (failure) {
-      run.reject(failure);
+      call.reject(failure);
     }
   }
 
   abort(reason: Error): void {
-    for (const run of this.#pending.values()) run.reject(reason);
-    for (const { run } of this.#waiting) run.reject(reason);
+    for (const call of this.#pending.values()) call.reject(reason);
+    for (const { call } of this.#waiting) call.reject(reason);
     this.#pending.clear();
     this.#waiting.length = 0;
   }
 
-  /** @throws TypeError or OutputError when the server would refuse the call */
-  #check(name: unknown, input: unknown, { key }: { key?: unknown }): Omit<RunRequest, "index"> {
+  /** @throws TypeError or OutputError when the server would reject the call */
+  #check(name: unknown, input: unknown, { key }: { key?: unknown }): Omit<ChildExecutionCall, "index"> {
     if (typeof name !== "string" || name.length > maxTargetNameLength) {
       throw new TypeError(
-        `Cannot run what is not named by a string of at most ${maxTargetNameLength} characters`,
+        `Cannot run a target whose name is not a string of at most ${maxTargetNameLength} characters`,
       );
     }
-    if (!this.#attempt.live) throw new Error(`Cannot run ${name}: the execution that asks has ended`);
+    if (!this.#attempt.live) throw new Error(`Cannot run ${name}: the calling execution has ended`);
     this.#signal.throwIfAborted();
     if (typeof input !== "object" || input === null || Array.isArray(input)) {
-      throw new TypeError(`Cannot run ${name}, whose input must be an object: it is ${describe(input)}`);
+      throw new TypeError(`Cannot run ${name}: its input must be an object, not ${describe(input)}`);
     }
     if (key !== undefined && (typeof key !== "string" || key.length > maxKeyLength)) {
       throw new TypeError(
-        `Cannot run ${name}, whose key must be a string of at most ${maxKeyLength} characters`,
+        `Cannot run ${name}: its key must be a string of at most ${maxKeyLength} characters`,
       );
     }
-    const json = toJson(input, `the input of ${name}`, maxChildInputBytes, this.#owner.limits.jsonDepth);
+    const json = toJson(input, `the input of ${name}`, maxChildInputBytes, this.#host.limits.jsonDepth);
     return { name, input: JSON.parse(json) as JsonObject, key: key ?? null };
   }
 }

@@ -1,4 +1,4 @@
-/** `console` and `ctx.log` of users' code, written to the log of the execution that runs. */
+/** Redirects `console` and `ctx.log` of users' code to the log of the current attempt. */
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { formatWithOptions } from "node:util";
@@ -47,7 +47,7 @@ export function captureConsole(sink: LogSink): void {
   };
   const logTime = (label: string, ...values: unknown[]): void => {
     const startedAtMs = state().startedAtMs.get(label);
-    if (startedAtMs === undefined) write("warn", `Cannot tell the time of '${label}', which was not started`);
+    if (startedAtMs === undefined) write("warn", `Timer '${label}' does not exist`);
     else write("info", `${label}: ${(performance.now() - startedAtMs).toFixed(3)}ms`, ...values);
   };
 
@@ -93,7 +93,7 @@ export function captureConsole(sink: LogSink): void {
 
 function format({ indentation }: ConsoleState, values: unknown[]): string {
   const [first] = values;
-  // The common case needs none of the formatter's work.
+  // The common case does not need the formatter.
   const text =
     values.length === 1 && typeof first === "string"
       ? first
@@ -101,7 +101,7 @@ function format({ indentation }: ConsoleState, values: unknown[]): string {
   return indentation === "" ? text : indentation + text.replaceAll("\n", `\n${indentation}`);
 }
 
-/** The runtime's own drawing of a table. */
+/** Renders a table with the runtime's own `console.table`. */
 function table(values: [unknown, string[]?]): string {
   let text = "";
   const stdout = new Writable({

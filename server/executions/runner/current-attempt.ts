@@ -1,10 +1,10 @@
-/** Which execution the running code belongs to, across timers and promises. */
+/** The attempt that the running code belongs to, across timers and promises. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Attempt } from "./interfaces.ts";
 
 const storage = new AsyncLocalStorage<Attempt>();
 
-/** The execution, which may have ended already; undefined for code that belongs to none. */
+/** The attempt, which may have ended, or undefined for code outside of attempts. */
 export function current(): Attempt | undefined {
   return storage.getStore();
 }

@@ -1,9 +1,9 @@
-/** What users' code threw, as text that may leave the server: no path of the server, no frame of the runtime. */
+/** Serializes errors of users' code without paths of the server and without stack frames of the runtime. */
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { ErrorMessage } from "./protocol.ts";
+import type { SerializedError } from "./protocol.ts";
 
-/** Thrown by `process.exit`, so that the code after it does not go on. */
+/** Thrown by `process.exit`, so that the code after the call does not run. */
 export class ExitError extends Error {
   override readonly name: string = "ExitError";
 
@@ -16,25 +16,25 @@ const maxNameLength = 200;
 const maxMessageLength = 16 * 1024;
 const maxFrameLength = 1000;
 const maxStackLength = 32 * 1024;
-/** Causes within causes, and errors of an aggregate, that a stack shows. */
+/** Nested causes, and errors of an aggregate, in a stack. */
 const maxCauses = 5;
 
-/** The folder in which this program lies, whose paths are the server's. */
+/** The installation folder of svc. */
 const ownFolder = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
-/** Turns what was thrown, which may be anything and may lie about itself, into text. */
+/** Converts a thrown value of any type to text. The value is not trusted. */
 export class ErrorDescriber {
-  /** How the package begins in a stack. */
+  /** The prefixes of the package's paths in a stack. */
   readonly #packageMarks: string[];
   readonly #replacements: [from: string, to: string][];
   readonly #place: RegExp;
 
   /**
-   * @param directory - the package, as the runtime names it in a stack
+   * @param directory - the package, as it appears in the runtime's stacks
    * @param scratch - the folder that users' code may write
    */
   constructor(directory: string, scratch: string) {
-    // Deno writes URLs in stacks without their escapes.
+    // Deno prints URLs in stacks without percent-encoding.
     this.#packageMarks = [`${pathToFileURL(directory).href}/`, `file://${directory}/`, `${directory}/`];
     this.#replacements = [
       ...this.#packageMarks.map((mark): [string, string] => [mark, ""]),
@@ -46,7 +46,7 @@ export class ErrorDescriber {
     this.#place = new RegExp(`(?:${this.#packageMarks.map(RegExp.escape).join("|")})([^\\s:)]+):(\\d+)`);
   }
 
-  describe(thrown: unknown): ErrorMessage {
+  describe(thrown: unknown): SerializedError {
     try {
       if (!isErrorLike(thrown)) {
         return {
@@ -61,11 +61,11 @@ export class ErrorDescriber {
         stack: cut(this.#stack(thrown, maxCauses), maxStackLength),
       };
     } catch {
-      return { name: "Error", message: "Thrown: a value that cannot be read", stack: "" };
+      return { name: "Error", message: "Thrown: an unreadable value", stack: "" };
     }
   }
 
-  /** A line of the log: it may show an error with its stack, or name a file. */
+  /** Removes paths of the server and stack frames of the runtime from a log line. */
   scrub(line: string): string {
     if (!this.#replacements.some(([from]) => line.includes(from))) return line;
     const frames = line.includes("\n    at ");
@@ -73,7 +73,7 @@ export class ErrorDescriber {
     return frames ? cleaned.replaceAll(/\n +at .*(?:<svc>|node:|ext:).*/g, "") : cleaned;
   }
 
-  /** Where in the package an error that arose while a module loaded says it is. */
+  /** The location in the package of an error thrown while a module loaded. */
   place(thrown: unknown): { file: string; line: number } | null {
     try {
       if (!isErrorLike(thrown)) return null;
@@ -100,7 +100,7 @@ export class ErrorDescriber {
       }
       if (Array.isArray(error.errors)) {
         for (const inner of error.errors.slice(0, maxCauses))
-          lines.push(`one of them ${this.#inner(inner, causes)}`);
+          lines.push(`including ${this.#inner(inner, causes)}`);
       }
     }
     return lines.join("\n");
@@ -112,7 +112,7 @@ export class ErrorDescriber {
       : this.#clean(show(thrown), maxMessageLength);
   }
 
-  /** The lines of a stack that are about the package. */
+  /** The stack frames in the package. */
   #frames(stack: string, message: string): string[] {
     const messageAt = message === "" ? -1 : stack.indexOf(message);
     return stack
@@ -133,7 +133,7 @@ export class ErrorDescriber {
   }
 }
 
-/** A path as such and as a URL, with escapes and without. */
+/** Replacements of a path and of its URL, with and without percent-encoding. */
 function both(path: string, to: string): [string, string][] {
   return [
     [pathToFileURL(path).href, to],
@@ -150,12 +150,12 @@ interface ErrorLike {
   errors?: unknown;
 }
 
-/** By shape, since the error may come from another realm or be the runtime's own kind. */
+/** Structural: the error may come from another realm, or be of a class of the runtime. */
 function isErrorLike(value: unknown): value is ErrorLike {
   return typeof value === "object" && value !== null && "message" in value && "name" in value;
 }
 
-/** Whether the code asked not to be tried again, whichever copy of `FinalError` it threw. */
+/** Whether the error excludes retries. Structural: there may be several copies of `FinalError`. */
 export function isFinal(thrown: unknown): boolean {
   try {
     return typeof thrown === "object" && thrown !== null && (thrown as { final?: unknown }).final === true;

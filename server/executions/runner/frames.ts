@@ -1,14 +1,14 @@
-/** Frames as bytes, as `protocol.ts` describes them. */
+/** Encodes and decodes frames. `protocol.ts` describes the format. */
 
 export const frameKinds = { messages: 0, output: 1 } as const;
 
 export interface Frame {
-  /** One of `frameKinds`, or a number that means nothing. */
+  /** One of `frameKinds`, or an unknown number. */
   kind: number;
   body: Buffer;
 }
 
-/** The length of the body and the kind. */
+/** The length of the body, and the kind. */
 const headerBytes = 5;
 
 /** @param messages - each as JSON text */
@@ -20,7 +20,7 @@ export function encodeMessages(messages: readonly string[]): Buffer {
   return frame;
 }
 
-/** A frame of its own for an output, which travels as it is instead of as a string within JSON. */
+/** Encodes an output without escaping it as a JSON string. */
 export function encodeOutput(executionId: string, output: string): Buffer {
   const idBytes = Buffer.byteLength(executionId);
   const frame = allocate(frameKinds.output, 1 + idBytes + Buffer.byteLength(output));
@@ -30,7 +30,7 @@ export function encodeOutput(executionId: string, output: string): Buffer {
   return frame;
 }
 
-/** @param body - of a frame of the kind `output`; returns null when it is too short for what it says */
+/** @returns null when the body is shorter than its header says */
 export function decodeOutput(body: Buffer): { executionId: string; output: string } | null {
   const idBytes = body[0];
   if (idBytes === undefined || body.length < 1 + idBytes) return null;
@@ -45,24 +45,24 @@ function allocate(kind: number, bodyBytes: number): Buffer {
 }
 
 /**
- * Cuts a stream of bytes into frames.
+ * Splits a stream of bytes into frames.
  *
- * States: *header*, until five bytes are there; then *body*, until as many bytes are there as the header says.
+ * States: *header*, until five bytes have arrived; then *body*, until the bytes that the header announced have arrived.
  */
 export class FrameReader {
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
   #bufferedBytes = 0;
-  /** Null in the state header. */
+  /** Null in the state *header*. */
   #expected: { kind: number; bytes: number } | null = null;
 
-  /** @param maxBytes - of one body; a header that announces more is an error before any of it is held */
+  /** @param maxBytes - of one body. A header that announces more is rejected before the body is buffered */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
   /**
-   * Takes a chunk and returns the frames that it completes.
+   * Adds a chunk and returns the frames that it completes.
    *
    * @throws RangeError when a header announces more than `maxBytes`
    */
@@ -76,9 +76,7 @@ export class FrameReader {
         const header = this.#take(headerBytes);
         const bytes = header.readUInt32BE(0);
         if (bytes > this.#maxBytes) {
-          throw new RangeError(
-            `Cannot read a frame, which may have ${this.#maxBytes} bytes: this one announces ${bytes}`,
-          );
+          throw new RangeError(`it sent a frame of ${bytes} bytes, over the limit of ${this.#maxBytes}`);
         }
         this.#expected = { kind: header.readUInt8(4), bytes };
       }
@@ -91,7 +89,7 @@ export class FrameReader {
   #take(size: number): Buffer {
     let first = this.#chunks[0] ?? Buffer.alloc(0);
     if (first.length < size) {
-      // Joined once for a body, whatever the number of chunks that it came in.
+      // Joins the chunks of a body once.
       first = Buffer.concat(this.#chunks);
       this.#chunks = [first];
     }
@@ -102,10 +100,10 @@ export class FrameReader {
   }
 }
 
-/** How much JSON text goes into one frame when several messages wait. */
+/** UTF-16 units of JSON text in one frame of several messages. */
 const frameTextLength = 256 * 1024;
 
-/** Collects messages, so that those of one turn of the event loop travel together. */
+/** Collects messages, so that the messages of one turn of the event loop share a frame. */
 export class FrameWriter {
   readonly #write: (frame: Buffer) => void;
   #messages: string[] = [];
@@ -122,7 +120,7 @@ export class FrameWriter {
     this.#textLength += message.length;
   }
 
-  /** Sends an output at once, after what waits. */
+  /** Sends the pending messages, then an output. */
   addOutput(executionId: string, output: string): void {
     this.flush();
     this.#write(encodeOutput(executionId, output));

@@ -1,6 +1,6 @@
 /**
- * Takes from users' code what would end this process or reach others. Where the runtime enforces that itself (Deno), this
- * only gives the better error; on Node it closes what `--permission` leaves open; on Bun it stops accidents, not intent.
+ * Removes the functions by which users' code could end this process or reach other processes. Deno enforces this itself,
+ * and the guard only improves the error. On Node it covers what `--permission` does not. On Bun it prevents accidents only.
  */
 import module, { syncBuiltinESMExports } from "node:module";
 import os, { constants } from "node:os";
@@ -9,7 +9,7 @@ import { threadsBreakGuard } from "../../runtime.ts";
 import { current } from "./current-attempt.ts";
 import { ExitError } from "./errors.ts";
 
-/** Returns what really ends the process. */
+/** @returns a function that ends this process */
 export function guardProcess(): () => void {
   const endProcess = killer();
 
@@ -23,18 +23,18 @@ export function guardProcess(): () => void {
   if (deno !== undefined) replace(deno, ["exit"], exit);
 
   const refuseSignal = refusal("Cannot send a signal: agents and workflows may not reach other processes");
-  // Under the names with an underscore are the parts that Node's own functions are made of.
+  // Node's own functions call the functions with an underscore.
   replace(process, ["kill", "_kill", "_debugProcess", "_debugEnd"], refuseSignal);
   replace(
     os,
     ["setPriority"],
-    refusal("Cannot set a priority: agents and workflows may not reach processes"),
+    refusal("Cannot set a priority: agents and workflows may not reach other processes"),
   );
   if (threadsBreakGuard) {
     const refuseThread = refusal(
       "Cannot start a thread: agents and workflows run in one thread on this runtime",
     );
-    // A thread has its own copies of all this. The hooks of `register` run in one too.
+    // A thread has its own copies of these functions. The hooks of `module.register` run in a thread.
     replace(workers, ["Worker"], refuseThread);
     replace(module, ["register"], refuseThread);
   }
@@ -42,10 +42,10 @@ export function guardProcess(): () => void {
   return endProcess;
 }
 
-/** Ends this process by what is about to be taken away. */
+/** Keeps the functions that end this process before they are removed. */
 function killer(): () => void {
   const { pid, kill } = process;
-  // Node's `kill` looks this up when it is called.
+  // Node's `process.kill` looks this function up at each call.
   const { _kill: part } = process as unknown as { _kill?: (pid: number, signal: number) => void };
   return () => {
     if (part !== undefined) part.call(process, pid, constants.signals.SIGKILL);
@@ -54,13 +54,13 @@ function killer(): () => void {
 }
 
 function refusal(message: string): () => never {
-  // Not an arrow, so that `new` reaches the message too.
+  // Not an arrow function, so that a call with `new` gives this error too.
   return function refuse(): never {
     throw new Error(message);
   };
 }
 
-/** Replaces those of the members that exist. They stay writable, since libraries wrap them; what they were is gone. */
+/** Replaces the members that exist. They stay writable, because libraries wrap them. */
 function replace(owner: object, names: readonly string[], value: unknown): void {
   for (const name of names) {
     if (name in owner) Object.defineProperty(owner, name, { value, writable: true, configurable: true });

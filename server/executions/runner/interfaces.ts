@@ -1,49 +1,49 @@
-/** What the parts of a runner ask of each other. `Execution` and `Executions` are the classes that do it. */
+/** The interfaces between the parts of a runner. `RunningAttempt` and `Attempts` implement them. */
 import type { Log } from "../../../project/authoring.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import type { ConsoleState } from "./console-state.ts";
 import type { ExitError } from "./errors.ts";
 import type { LineBuffer } from "./line-buffer.ts";
 import type { Modules } from "./modules.ts";
-import type { ErrorMessage, LogMessage, RunnerFailure, RunnerLimits } from "./protocol.ts";
+import type { LogMessage, RunnerFailure, RunnerLimits, SerializedError } from "./protocol.ts";
 
 /** One attempt of one execution. */
 export interface Attempt {
   readonly id: string;
-  /** False once its outcome was sent; what its code does afterwards belongs to no execution. */
+  /** False after its outcome was sent. Later output of its code belongs to no execution. */
   readonly live: boolean;
   readonly console: ConsoleState;
-  /** What it writes to the standard streams. */
+  /** Lines written to the standard streams. */
   readonly lines: LineBuffer;
-  /** Kept by the owner, which counts them. */
+  /** Updated by the log sink. */
   loggedLines: number;
-  /** Ends it as failed because its code called `process.exit`. */
+  /** Fails the attempt because its code called `process.exit`. */
   exit(error: ExitError): void;
-  /** Ends it as failed because of an error that nothing caught. */
+  /** Fails the attempt because of an uncaught error. */
   uncaught(error: unknown): void;
 }
 
-/** A call of `ctx.run`, checked. */
-export interface RunRequest {
+/** A validated call of `ctx.run`. */
+export interface ChildExecutionCall {
   index: number;
   name: string;
   input: JsonObject;
   key: string | null;
 }
 
-/** Where lines go to. */
+/** Writes log lines. */
 export interface LogSink {
-  /** Writes a line to the log of an execution, or to the runner's own when that has ended. */
+  /** Writes a line to the log of an execution, or to the runner's own log when the attempt has ended. */
   write(attempt: Attempt | undefined, level: LogMessage["level"], line: string): void;
-  describe(thrown: unknown): ErrorMessage;
+  describe(thrown: unknown): SerializedError;
 }
 
-/** The runner, as an execution sees it. */
+/** The runner, as an attempt sees it. */
 export interface AttemptHost extends LogSink {
   readonly modules: Modules;
   readonly limits: RunnerLimits;
   done(attempt: Attempt, output: string): void;
   failed(attempt: Attempt, thrown: unknown, final: boolean, reason: RunnerFailure): void;
-  run(attempt: Attempt, request: RunRequest): void;
+  runChild(attempt: Attempt, call: ChildExecutionCall): void;
   logOf(attempt: Attempt): Log;
 }

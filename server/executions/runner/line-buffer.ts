@@ -1,6 +1,6 @@
-/** Keeps the piece of a line that has not ended yet, for each level. */
+/** Splits text into lines, and buffers the incomplete line of each level. */
 
-/** A line that is longer is given out in pieces: whoever writes without end must not fill the memory. */
+/** A longer line is split, so that output without line breaks does not fill the memory. */
 const maxLength = 64 * 1024;
 
 export type Level = "info" | "warn";
@@ -23,7 +23,7 @@ export class LineBuffer {
     } else this.#rest.set(level, rest);
   }
 
-  /** Gives out the pieces, for nothing will end their lines. */
+  /** Emits the incomplete lines. */
   flush(): void {
     for (const [level, rest] of this.#rest) if (rest !== "") this.#onLine(level, rest);
     this.#rest.clear();

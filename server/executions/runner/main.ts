@@ -1,7 +1,7 @@
 /**
- * The process that runs users' code. It takes attempts from the server through its channel and answers there.
+ * The main program of a runner: receives attempts from the server through the channel, and sends their outcomes.
  *
- * Whatever is taken from users' code is taken before any of it is loaded.
+ * The guard is in place before any of users' code is loaded.
  */
 import { Worker } from "node:worker_threads";
 import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
@@ -18,14 +18,14 @@ new Worker(new URL(import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchd
 
 const endProcess = guardProcess();
 const channel = new Channel(openChannel(), { onMessage, onEnd: endProcess });
-let executions: Attempts | undefined;
+let attempts: Attempts | undefined;
 
 channel.send({ t: "ready" });
 
 function onMessage(message: ToRunner): void {
-  if (message.t === "init") executions = start(message);
+  if (message.t === "init") attempts = start(message);
   else if (message.t === "ping") channel.sendNow({ t: "pong", n: message.n });
-  else executions?.take(message);
+  else attempts?.receive(message);
 }
 
 function start({ directory, limits }: Extract<ToRunner, { t: "init" }>): Attempts {

@@ -1,8 +1,8 @@
-/** Loads the modules of the package. */
+/** Loads the package's modules. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Handler } from "../../../project/authoring.ts";
-import { type ErrorMessage, errorsFile } from "./protocol.ts";
+import { errorsFile, type SerializedError } from "./protocol.ts";
 
 type Authoring = typeof import("../../../project/authoring.ts");
 
@@ -15,10 +15,10 @@ export class Modules {
   }
 
   /**
-   * The function that a module exports by default.
+   * The default export of a module.
    *
    * @param module - path in the package
-   * @throws whatever the module throws while it loads; TypeError when it exports no function
+   * @throws any error of the module while it loads; TypeError when the default export is not a function
    */
   load(module: string): Promise<Handler> {
     let handler = this.#loaded.get(module);
@@ -29,8 +29,8 @@ export class Modules {
     return handler;
   }
 
-  /** An `ExecutionError` of the class that users' code imports from `svc`, for its `instanceof`. */
-  async executionError(executionId: string, { name, message, stack }: ErrorMessage): Promise<Error> {
+  /** An `ExecutionError` of the same class that users' code imports from `svc`, so that `instanceof` works. */
+  async executionError(executionId: string, { name, message, stack }: SerializedError): Promise<Error> {
     const cause = new Error(message);
     cause.name = name;
     cause.stack = stack;
@@ -43,7 +43,7 @@ export class Modules {
     if (typeof exported !== "function") {
       const what = exported === undefined ? "nothing" : `a value of type ${typeof exported}`;
       throw new TypeError(
-        `Cannot run ${module}, which must export a function by default: it exports ${what}`,
+        `Cannot run ${module}: its default export must be a function, but it exports ${what}`,
       );
     }
     return exported as Handler;

@@ -1,16 +1,15 @@
-/** The JSON text of what users' code returned. */
+/** Serializes the return value of users' code as JSON. */
 
-/** Says why a value cannot be held as JSON. */
+/** A value cannot be represented as JSON, or is too large. */
 export class OutputError extends Error {
   override readonly name: string = "OutputError";
 }
 
 /**
- * @param value - anything; `undefined` counts as null, and as absent in an object, as `JSON.stringify` has it
- * @param what - names the value in the error, for example `the output`
- * @param maxDepth - levels of arrays and objects; RFC 8259, section 9, lets an implementation limit them, and whoever
- *   reads outputs recurses
- * @throws OutputError when JSON cannot hold the value, or the text has more than `maxBytes`
+ * @param value - any value. `undefined` becomes null, or is omitted from an object, as with `JSON.stringify`
+ * @param what - the name of the value in the error, for example `the output`
+ * @param maxDepth - levels of arrays and objects. RFC 8259, section 9, allows a limit, and readers of outputs recurse
+ * @throws OutputError when JSON cannot represent the value, or the text has more than `maxBytes`
  */
 export function toJson(value: unknown, what: string, maxBytes: number, maxDepth: number): string {
   const holders: unknown[] = [];
@@ -23,18 +22,16 @@ export function toJson(value: unknown, what: string, maxBytes: number, maxDepth:
     if (error instanceof OutputError) throw error;
     throw new OutputError(`Cannot store ${what} as JSON: ${reason(error)}`, { cause: error });
   }
-  // Three bytes is the most that one UTF-16 unit takes, so that most texts need no count.
+  // A UTF-16 unit takes at most three bytes, so that most texts need no count.
   if (json.length * 3 > maxBytes) {
     const bytes = Buffer.byteLength(json);
     if (bytes > maxBytes) {
-      throw new OutputError(
-        `Cannot store ${what}, which may have ${maxBytes} bytes as JSON: it has ${bytes}`,
-      );
+      throw new OutputError(`Cannot store ${what}: it may have ${maxBytes} bytes as JSON, but has ${bytes}`);
     }
   }
   return json;
 
-  /** Sees each member after `toJSON`, with its holder as `this`. */
+  /** Called for each member after `toJSON`, with the containing object as `this`. */
   function check(this: unknown, key: string, member: unknown): unknown {
     while (holders.length > 0 && holders[holders.length - 1] !== this) {
       holders.pop();
@@ -74,6 +71,6 @@ function reason(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error);
   } catch {
-    return "it cannot be read";
+    return "unreadable error";
   }
 }

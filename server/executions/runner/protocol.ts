@@ -1,17 +1,18 @@
 /**
- * What a server and its runner say to each other. Both ends send *frames*: the length of the body in bytes as a 32-bit
- * big-endian number, the kind as one byte, and the body. A body of the kind `messages` is a JSON array of messages. One
- * of the kind `output`, which only a runner sends, means `done` with a large output: the length of the execution's id as
- * one byte, the id, and the output.
+ * The messages between the server and a runner. Both sides send *frames*: the length of the body in bytes as a 32-bit
+ * big-endian number, the kind as one byte, and the body. A body of the kind `messages` is a JSON array of messages. A body
+ * of the kind `output`, which only a runner sends, is a `done` message with a large output: the length of the execution's
+ * id as one byte, the id, and the output.
  *
- * The server trusts nothing that comes from a runner, since users' code shares the runner's process.
+ * The server does not trust a runner, because users' code runs in the same process.
  */
 import type { Context } from "../../../project/authoring.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 
-export interface ErrorMessage {
+export interface SerializedError {
   name: string;
   message: string;
+  /** With paths of the project only. Empty when there is none. */
   stack: string;
 }
 
@@ -22,21 +23,21 @@ export interface RunnerLimits {
   logLines: number;
 }
 
-/** From the server to its runner. */
+/** From the server to a runner. */
 export type ToRunner =
-  /** Comes first. */
+  /** The first message. */
   | { t: "init"; directory: string; limits: RunnerLimits }
   | { t: "start"; attempt: AttemptMessage }
-  /** The attempt's signal is to be aborted. */
+  /** Aborts the signal of an attempt. */
   | { t: "abort"; id: string; reason: "timeout" | "cancel"; message: string }
-  /** The answer to `run`. */
+  /** The answer to `runChild`. */
   | {
       t: "childEnded";
       id: string;
       index: number;
       executionId: string;
       output?: JsonValue;
-      error?: ErrorMessage;
+      error?: SerializedError;
     }
   /** Loads a module without running it. */
   | { t: "load"; module: string }
@@ -54,6 +55,7 @@ export interface AttemptMessage {
   secrets: Record<string, string>;
 }
 
+/** Why an attempt failed: its code threw an error or called `process.exit`, or its output or module is invalid. */
 export const runnerFailures = ["thrown", "exit", "output", "load"] as const;
 export type RunnerFailure = (typeof runnerFailures)[number];
 
@@ -67,41 +69,47 @@ export interface LogMessage {
   atMs: number;
 }
 
-/** From a runner to its server. */
+/** From a runner to the server. */
 export type FromRunner =
-  /** It has started; it takes attempts after `init`. */
+  /** The process has started. It accepts attempts after `init`. */
   | { t: "ready" }
   | { t: "done"; id: string; output: string }
-  | { t: "fail"; id: string; error: ErrorMessage; final: boolean; reason: RunnerFailure }
+  | { t: "fail"; id: string; error: SerializedError; final: boolean; reason: RunnerFailure }
   | { t: "log"; entries: LogMessage[] }
   | { t: "runChild"; id: string; index: number; name: string; input: JsonObject; key: string | null }
-  | { t: "loaded"; module: string; error: ErrorMessage | null; file: string | null; line: number | null }
+  | {
+      t: "loaded";
+      module: string;
+      error: SerializedError | null;
+      file: string | null;
+      line: number | null;
+    }
   /** The answer to `ping`. */
   | { t: "pong"; n: number }
-  /** Users' code did what a process does not recover from for certain: it should be given no further attempts. */
+  /** The process may be in an inconsistent state, and should get no more attempts. */
   | { t: "drain" };
 
 /**
- * A module at the root of an unpacked package, through which a runner gets the classes of users' code's `svc`. It lies
- * where users' modules lie, since Deno resolves the same name to another module within `node_modules/svc`.
+ * A module at the root of an unpacked package through which a runner gets the classes of the `svc` that users' code
+ * imports. It is located beside users' modules, because Deno resolves `svc` differently within `node_modules/svc`.
  */
 export const errorsFile = ".svc-errors.js";
 
-/** Outputs of more UTF-16 units travel in a frame of their own. */
+/** Outputs of more UTF-16 units are sent in a frame of their own. */
 export const inlineOutputLength: number = 32 * 1024;
 
-/** Bytes of the input of `ctx.run`, as JSON: as of a webhook. */
+/** Bytes of the input of `ctx.run` as JSON. The same as the default for webhooks. */
 export const maxChildInputBytes: number = 2 ** 20;
 
-/** Calls of `ctx.run` of one execution that the server works on at once; further ones wait in the runner. */
+/** Pending calls of `ctx.run` of one execution. Further calls wait in the runner. */
 export const maxPendingChildExecutions = 256;
 
-/** UTF-16 units of the name of a target, or of the key, in `ctx.run`. */
+/** UTF-16 units of the name of a target and of the key in `ctx.run`. */
 export const maxTargetNameLength = 64;
 export const maxKeyLength = 256;
 
-/** What a frame of messages may take: the largest message, its escapes, and what travels with it. */
+/** The maximum size of a frame of messages: the largest message, its escapes, and the messages that share its frame. */
 export function maxFrameBytes(limits: { outputBytes: number; logLineBytes: number }): number {
-  // A log line may double by escapes, and some travel together.
+  // Escapes may double a log line, and several lines share a message.
   return Math.max(limits.outputBytes, maxChildInputBytes, 64 * limits.logLineBytes) + 2 ** 20;
 }

@@ -1,4 +1,4 @@
-/** Standard output and standard error of users' code, cut into lines for the log of the execution that writes. */
+/** Redirects standard output and standard error of users' code to the log of the current attempt, line by line. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { current } from "./current-attempt.ts";
@@ -7,21 +7,21 @@ import { LineBuffer } from "./line-buffer.ts";
 
 type Chunk = string | ArrayBufferView;
 
-/** The streams by their descriptors. What is written to standard error is no error yet. */
+/** The log level by file descriptor. Many programs write diagnostics to standard error that are not errors. */
 const levels = new Map<unknown, "info" | "warn">([
   [1, "info"],
   [2, "warn"],
 ]);
 
 /**
- * Takes what is written through `process.stdout` and `process.stderr`, and to their descriptors through `node:fs`, as
- * some loggers do. What gets past this comes to the server as lines that belong to no execution.
+ * Captures writes to `process.stdout` and `process.stderr`, and writes to their descriptors through `node:fs`, which some
+ * loggers use. Other writes reach the server as lines that belong to no execution.
  */
 export function captureStreams(sink: LogSink): void {
   const stray = new LineBuffer((level, line) => sink.write(undefined, level, line));
   const write = (descriptor: unknown, text: string): void => {
-    const execution = current();
-    const buffer = execution?.live ? execution.lines : stray;
+    const attempt = current();
+    const buffer = attempt?.live ? attempt.lines : stray;
     buffer.add(levels.get(descriptor) ?? "info", text);
   };
 
@@ -58,7 +58,7 @@ export function captureStreams(sink: LogSink): void {
   syncBuiltinESMExports();
 }
 
-/** What of a buffer `write(fd, buffer, offset, length)` means; a string is meant whole. */
+/** The part of a buffer that `write(fd, buffer, offset, length)` writes. A string is written whole. */
 function part(chunk: Chunk, [offset, length]: unknown[]): Chunk {
   if (typeof chunk === "string" || typeof offset !== "number") return chunk;
   const end = typeof length === "number" ? offset + length : undefined;
@@ -75,5 +75,5 @@ function toText(chunk: unknown, encoding: unknown): string {
   }
   if (ArrayBuffer.isView(chunk))
     return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString();
-  throw new TypeError("Cannot write what is neither a string nor a buffer to a standard stream");
+  throw new TypeError("Cannot write to a standard stream: the chunk must be a string or a buffer");
 }

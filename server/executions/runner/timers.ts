@@ -1,17 +1,17 @@
-/** Timers whose errors find the execution that set them, on a runtime where they lose it. */
+/** Assigns errors of timer callbacks to the attempt that set the timer, on a runtime that loses this context. */
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers";
 
 type Callback = (...values: unknown[]) => unknown;
 type SetTimer = (callback: unknown, ...rest: unknown[]) => unknown;
 
-/** @param onError - called in the asynchronous context of the timer whose callback threw */
+/** @param onError - called in the asynchronous context of the timer */
 export function keepTimerContext(onError: (error: unknown) => void): void {
   for (const name of ["setTimeout", "setInterval", "setImmediate"] as const) {
     const original = globalThis[name] as unknown as SetTimer;
     const replacement: SetTimer = (callback, ...rest) =>
       original(typeof callback === "function" ? caught(callback as Callback) : callback, ...rest);
-    // `util.promisify` finds the variant that returns a promise by a symbol.
+    // Copies the symbol by which `util.promisify` finds the promise version.
     Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original));
     globalThis[name] = replacement as never;
     timers[name] = replacement as never;

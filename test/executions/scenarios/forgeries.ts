@@ -1,46 +1,46 @@
-/** Messages that no child sends. */
+/** Messages that violate the protocol. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Outcome } from "../../../server/executions/pool/index.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
-/** Each forgery and how the pool calls it. */
+/** Each forgery, and the error that it causes. */
 const forgeries: Record<string, RegExp> = {
-  doneForOther: /spoke for an execution that it does not run/,
-  failForOther: /spoke for an execution that it does not run/,
-  runForOther: /spoke for an execution that it does not run/,
-  logForOther: /spoke for an execution that it does not run/,
+  doneForOther: /sent a message for an unknown execution/,
+  failForOther: /sent a message for an unknown execution/,
+  runForOther: /sent a message for an unknown execution/,
+  logForOther: /sent a message for an unknown execution/,
   runOutOfOrder: /called ctx\.run out of order/,
-  ready: /said twice that it was ready/,
-  loaded: /loaded what it was not asked to load/,
-  unknownType: /no known type/,
-  unknownKind: /no known kind/,
+  ready: /reported twice that it was ready/,
+  loaded: /loaded a module that was not requested/,
+  unknownType: /unknown type/,
+  unknownKind: /unknown kind/,
   notJson: /not JSON/,
-  notArray: /no array/,
-  notObject: /no object/,
-  prototype: /no known type/,
-  wrongShape: /no string/,
-  wrongReason: /a word that does not exist/,
+  notArray: /not an array/,
+  notObject: /must be an object/,
+  prototype: /unknown type/,
+  wrongShape: /must be a string/,
+  wrongReason: /not one of its enumeration/,
   outputNotJson: /output that is not JSON/,
   outputTooDeep: /output that is not JSON/,
   outputTooLong: /output over the limit/,
   largeOutputNotJson: /output that is not JSON/,
-  largeOutputForOther: /spoke for an execution that it does not run/,
-  outputCutShort: /cut short/,
-  hugeHeader: /Cannot read a frame, which may have \d+ bytes: this one announces 4294967295/,
+  largeOutputForOther: /sent a message for an unknown execution/,
+  outputCutShort: /truncated output/,
+  hugeHeader: /sent a frame of 4294967295 bytes, over the limit of \d+/,
   logLines: /more log lines than an execution may write/,
-  // Its own code may notice first, and end the process.
+  // The runner may notice first, and end the process.
   close: /closed its channel|signal SIGKILL/,
 };
 
 export const forgeryScenarios: Scenario[] = [
   scenario(
-    "what no child sends ends it",
+    "a message that violates the protocol ends the runner",
     async (lab) => {
       const found: Record<string, Outcome> = {};
       const rest = Object.keys(forgeries);
       const work = async (): Promise<void> => {
         for (let forgery = rest.shift(); forgery !== undefined; forgery = rest.shift()) {
-          // A deployment for each, since one alone may not start so many processes at once.
+          // One deployment each: a single deployment may not start so many runners at once.
           const more = { alone: true, deploymentId: `dep_${forgery}`, timeoutMs: 5000 };
           found[forgery] = await lab.run("forge", { forgery }, more);
         }
@@ -62,7 +62,7 @@ export const forgeryScenarios: Scenario[] = [
   ),
 
   scenario(
-    "a forged outcome of an execution in another process",
+    "a forged outcome of an execution in another runner is rejected",
     async (lab) => {
       const victim = lab.run("gate", { gate: "victim" }, { alone: true });
       await lab.arrival("victim");
@@ -78,14 +78,14 @@ export const forgeryScenarios: Scenario[] = [
   ),
 
   scenario(
-    "an outcome is given once",
+    "only the first outcome of an attempt counts",
     (lab) => lab.run("forge", { forgery: "doneTwice" }, { alone: true }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1" }),
   ),
 
   ...["pongFlood", "strayFlood", "runFlood"].map((forgery) =>
     scenario(
-      `a flood does not hold up the server: ${forgery}`,
+      `a flood does not block the server: ${forgery}`,
       async (lab) => {
         await lab.run("outcome", { end: "nothing" }, { deploymentId: "dep_other" });
         const delay = monitorEventLoopDelay({ resolution: 5 });

@@ -1,4 +1,4 @@
-/** What users' code cannot reach, and what it can send. */
+/** The isolation of users' code. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -6,7 +6,7 @@ import type { RuntimeName } from "../../../server/runtime.ts";
 import type { Lab } from "../lab.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
-/** Puts something worth stealing beside the package. */
+/** Writes a file with a secret beside the package. */
 function hide(lab: Lab): string {
   const secret = join(lab.folder, "secret");
   writeFileSync(secret, "TOP SECRET");
@@ -25,7 +25,7 @@ function tryToEscape(lab: Lab, group: string, secret: string): Promise<Record<st
     );
 }
 
-/** Nothing but refusals, where the runtime has a permission model. On Bun, the guard alone stands. */
+/** All attempts are refused where the runtime has a permission model. On Bun there is only the guard. */
 function refused(
   found: Record<string, string>,
   runtime: RuntimeName,
@@ -39,7 +39,7 @@ function refused(
 
 export const isolation: Scenario[] = [
   scenario(
-    "reading the server's files",
+    "refuses to read files of the server",
     (lab) => tryToEscape(lab, "reads", hide(lab)),
     (found, expect, runtime) => {
       expect(Object.keys(found).length).toBeGreaterThan(20);
@@ -49,7 +49,7 @@ export const isolation: Scenario[] = [
   ),
 
   scenario(
-    "writing outside of the scratch folder",
+    "refuses to write outside the scratch folder",
     async (lab) => {
       const secret = hide(lab);
       const found = await tryToEscape(lab, "writes", secret);
@@ -60,12 +60,12 @@ export const isolation: Scenario[] = [
       expect(refused(found, runtime, [])).toEqual({});
       if (runtime !== "bun") expect(secret).toBe("TOP SECRET");
     },
-    // Deno makes a snapshot of the heap before it asks whether it may write one.
+    // Deno takes the heap snapshot before it checks the permission to write it.
     { memoryBytes: 512 * 2 ** 20 },
   ),
 
   scenario(
-    "starting processes",
+    "refuses to start processes",
     (lab) => tryToEscape(lab, "processes", ""),
     (found, expect, runtime) => {
       expect(Object.keys(found).length).toBe(4);
@@ -74,7 +74,7 @@ export const isolation: Scenario[] = [
   ),
 
   scenario(
-    "signalling the server and its group",
+    "refuses to signal the server and its group",
     (lab) => tryToEscape(lab, "signals", ""),
     (found, expect, runtime) => {
       expect(Object.keys(found).length).toBeGreaterThan(12);
@@ -89,7 +89,7 @@ export const isolation: Scenario[] = [
         "context",
       ];
       const reached = refused(found, runtime, guarded);
-      // Deno gives a thread the permissions of its process: it starts, and may signal nobody.
+      // On Deno a thread starts with the permissions of its process, and cannot send signals.
       if (runtime === "deno")
         for (const name of Object.keys(reached)) if (name.startsWith("thread")) delete reached[name];
       expect(reached).toEqual({});
@@ -97,7 +97,7 @@ export const isolation: Scenario[] = [
   ),
 
   scenario(
-    "the environment",
+    "has a scrubbed environment",
     async (lab) => {
       process.env.SVC_LAB_SECRET = "TOP SECRET";
       const outcome = await lab.run("environment", {});
@@ -111,7 +111,7 @@ export const isolation: Scenario[] = [
   ),
 
   scenario(
-    "the scratch folder goes with the process",
+    "the scratch folder is removed with the runner",
     async (lab) => {
       const outcome = await lab.run("scratch", { text: "kept" }, { alone: true });
       await lab.pools.close(10_000);

@@ -1,4 +1,4 @@
-/** What users' code writes. */
+/** The log of users' code. */
 import { type Scenario, scenario } from "../scenario.ts";
 
 export const logs: Scenario[] = [
@@ -23,7 +23,7 @@ export const logs: Scenario[] = [
         { level: "info", message: "default: 2" },
         { level: "error", message: "Assertion failed: impossible" },
         { level: "info", message: expect.stringMatching(/^\{ deep: \[Object(?: \.\.\.)?\] \}$/) },
-        { level: "warn", message: expect.stringContaining("never started") },
+        { level: "warn", message: "Timer 'never started' does not exist" },
       ]);
     },
   ),
@@ -59,7 +59,7 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "a character that a database refuses",
+    "replaces NUL, which PostgreSQL cannot store",
     async (lab) => {
       await lab.run("logs", { way: "nul" });
       return lab.lines("exe_1");
@@ -68,7 +68,7 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "a line past the console",
+    "a line written directly to standard error",
     async (lab) => {
       await lab.run("logs", { way: "raw" }, { alone: true });
       await lab.pools.close(10_000);
@@ -78,7 +78,7 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "a long line is cut between characters, with a note",
+    "a long line is truncated between characters, with a note",
     async (lab) => {
       await lab.run("logs", { way: "long" });
       return lab.lines("exe_1");
@@ -86,13 +86,13 @@ export const logs: Scenario[] = [
     (lines, expect) => {
       expect(lines).toHaveLength(1);
       const { message } = lines[0] ?? { message: "" };
-      expect(message).toMatch(/^é+… \(cut: a line may have 1000 bytes, this one had 20000\)$/);
+      expect(message).toMatch(/^é+… \(truncated: a line may have 1000 bytes, this one had 20000\)$/);
       expect(Buffer.byteLength(message)).toBeLessThanOrEqual(1000);
     },
   ),
 
   scenario(
-    "many lines are cut with a note",
+    "lines over the limit are dropped, with a note",
     async (lab) => {
       await lab.run("logs", { way: "many" });
       return lab.lines("exe_1");
@@ -102,13 +102,13 @@ export const logs: Scenario[] = [
       expect(lines[99]?.message).toBe("line 99");
       expect(lines[100]).toEqual({
         level: "warn",
-        message: "The log ends here: an execution may write 100 lines",
+        message: "The log is truncated here: an execution may write 100 lines",
       });
     },
   ),
 
   scenario(
-    "a flood of lines harms nobody",
+    "a flood of lines does not affect other executions",
     async (lab) => {
       const outcome = await lab.run("logs", { way: "flood" });
       return {
@@ -126,11 +126,11 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "lines of no execution are limited by the minute",
+    "lines outside of executions are limited per minute",
     async (lab) => {
       await lab.run("logs", { way: "floodStray" }, { alone: true });
       await lab.run("logs", { way: "floodStray" });
-      // The second one's process goes on; a later answer of it shows that its lines have come.
+      // The runner of the second attempt still runs. A later answer from it proves that its lines have arrived.
       await lab.run("logs", { way: "context" });
       return lab.lines(null).length;
     },
@@ -138,7 +138,7 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "what was logged before an endless loop is there",
+    "lines written before an endless loop are delivered",
     async (lab) => {
       const outcome = await lab.run("logs", { way: "beforeSpin" }, { alone: true, timeoutMs: 500 });
       return { outcome: outcome.type, lines: lab.lines("exe_1") };
@@ -149,12 +149,12 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
-    "timers left behind belong to no execution and break nothing",
+    "output of timers that outlive their execution belongs to no execution",
     async (lab) => {
       const first = await lab.run("logs", { way: "later" });
       const gated = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
-      // Waits for what the timers do.
+      // Waits for the output of the timers.
       while (lab.lines(null).length < 2) await new Promise((resolve) => setImmediate(resolve));
       lab.open("a");
       return {

@@ -1,4 +1,4 @@
-/** What a package may import, and what `check` says of modules that cannot be loaded. */
+/** The imports of a package, and the check of its modules. */
 import type { ModuleCheck } from "../../../server/executions/pool/index.ts";
 import type { RuntimeName } from "../../../server/runtime.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -27,7 +27,7 @@ const broken: readonly Expected[] = [
   {
     module: "agents/no-default.ts",
     name: /^TypeError$/,
-    message: /must export a function by default: it exports nothing/,
+    message: /default export must be a function, but it exports nothing/,
   },
   { module: "agents/no-function.ts", name: /^TypeError$/, message: /it exports a value of type object/ },
   { module: "agents/not-erasable.ts", message: /enum/i, only: ["node"] },
@@ -40,7 +40,7 @@ const broken: readonly Expected[] = [
 
 export const modules: Scenario[] = [
   scenario(
-    "imports",
+    "imports of files, packages and JSON",
     async (lab) => [
       await lab.run("good", { n: 1 }),
       await lab.run("good", {}, { module: "agents/index-folder/index.mjs" }),
@@ -66,7 +66,7 @@ export const modules: Scenario[] = [
   ),
 
   scenario(
-    "a package.json whose dependencies are not there",
+    "accepts a package.json whose dependencies are not installed",
     async (lab) => {
       lab.write(
         "package.json",
@@ -79,7 +79,7 @@ export const modules: Scenario[] = [
   ),
 
   scenario(
-    "a node_modules that brings its own svc",
+    "replaces an svc in the package's own node_modules",
     async (lab) => {
       lab.write("node_modules/svc/package.json", JSON.stringify({ name: "svc", main: "evil.js" }));
       lab.write("node_modules/svc/evil.js", "throw new Error('another svc')");
@@ -89,7 +89,7 @@ export const modules: Scenario[] = [
   ),
 
   scenario(
-    "a node_modules that leads elsewhere",
+    "fails an attempt when node_modules is a link",
     async (lab) => {
       const { rmSync, symlinkSync } = await import("node:fs");
       rmSync(`${lab.package}/node_modules`, { recursive: true });
@@ -97,13 +97,19 @@ export const modules: Scenario[] = [
       return lab.run("good", { n: 1 });
     },
     (outcome, expect) => {
-      expect(outcome).toMatchObject({ type: "lost" });
-      expect((outcome as { reason: string }).reason).toMatch(/its node_modules must be a folder/);
+      expect(outcome).toMatchObject({
+        type: "failed",
+        reason: "load",
+        error: {
+          name: "PackageError",
+          message: expect.stringContaining("its node_modules must be a folder"),
+        },
+      });
     },
   ),
 
   scenario(
-    "a module that cannot be loaded fails its executions and no other",
+    "a module that cannot be loaded fails only its own executions",
     async (lab) => [
       await lab.run("top-level-throw", {}),
       await lab.run("top-level-throw", {}),
@@ -121,7 +127,7 @@ export const modules: Scenario[] = [
   ),
 
   scenario(
-    "check",
+    "check reports the modules that cannot be loaded",
     async (lab) => {
       const location = { deploymentId: lab.deploymentId, directory: lab.package };
       const checks: ModuleCheck[] = [];
@@ -140,7 +146,7 @@ export const modules: Scenario[] = [
       return {
         checks,
         together: [good?.ok, abort?.ok, folder?.ok],
-        // Two children: each has loaded what harms the other module.
+        // Two runners, each of which has loaded a module that affects the next one.
         beside: trapped.map(({ ok }) => ok),
       };
     },
@@ -163,7 +169,7 @@ export const modules: Scenario[] = [
   ),
 
   scenario(
-    "warming loads modules before they are asked for",
+    "warm loads modules in advance",
     async (lab) => {
       await lab.pools.warm(lab.deploymentId);
       const first = await lab.run("outcome", { end: "pid" });

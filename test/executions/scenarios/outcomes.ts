@@ -1,4 +1,4 @@
-/** What becomes of an execution, and of those beside it. */
+/** The outcome of an attempt, and of other attempts in the same runner. */
 import type { Attempt, Outcome } from "../../../server/executions/pool/index.ts";
 import { runtime } from "../../../server/runtime.ts";
 import { type Scenario, scenario } from "../scenario.ts";
@@ -11,13 +11,13 @@ interface Ending {
   message: RegExp;
 }
 
-/** What becomes of an execution that ends in each of these ways. */
+/** The outcomes of attempts that do not affect their runner. */
 const shared: Record<string, Ending> = {
   throwAggregate: { reason: "thrown", name: "AggregateError", message: /^both failed$/ },
   throwText: { reason: "thrown", name: "Error", message: /^Thrown: just text$/ },
   throwNull: { reason: "thrown", name: "Error", message: /^Thrown: null$/ },
-  throwHostile: { reason: "thrown", name: "Error", message: /cannot be read/ },
-  throwProxy: { reason: "thrown", name: "Error", message: /cannot be read/ },
+  throwHostile: { reason: "thrown", name: "Error", message: /unreadable value/ },
+  throwProxy: { reason: "thrown", name: "Error", message: /unreadable value/ },
   throwHuge: { reason: "thrown", name: "Error", message: /^x{16384}… \(cut\)$/ },
   throwPaths: {
     reason: "thrown",
@@ -33,7 +33,7 @@ const shared: Record<string, Ending> = {
   toJSON: { reason: "output", name: "OutputError", message: /will not be stored/ },
 };
 
-/** And in these, which end or spoil its process. */
+/** The outcomes of attempts that end their runner, or leave it in an inconsistent state. */
 const alone: Record<string, Ending> = {
   exit: { reason: "exit", name: "ExitError", message: /process\.exit\(3\)/ },
   exitCaught: { reason: "exit", name: "ExitError", message: /process\.exit\(0\)/ },
@@ -65,7 +65,7 @@ function endings(name: string, expected: Record<string, Ending>, more: Partial<A
 
 export const outcomes: Scenario[] = [
   scenario(
-    "the runtime",
+    "runs on the expected runtime",
     async () => runtime.name,
     (found, expect, expected) => expect(found).toBe(expected),
   ),
@@ -93,7 +93,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "secrets cannot be changed",
+    "secrets are frozen",
     (lab) => lab.run("outcome", { end: "secretsFrozen" }, { secrets: { TOKEN: "t" } }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: '"TypeError"' }),
   ),
@@ -126,7 +126,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "64 levels are enough",
+    "an output may have 64 levels of nesting",
     async (lab) => [
       await lab.run("outcome", { end: "levels64" }),
       await lab.run("outcome", { end: "levels65" }),
@@ -136,7 +136,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "a large output is what was returned",
+    "a large output arrives unchanged",
     async (lab) => {
       const outcome = await lab.run("bulk", { length: 100_000, text: 'é"\\\n' });
       return outcome.type === "succeeded" && JSON.parse(outcome.output) === 'é"\\\n'.repeat(100_000);
@@ -145,7 +145,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "an error with its cause, in the project's paths",
+    "reports an error with its cause, with paths of the project",
     (lab) => lab.run("outcome", { end: "throw" }) as Promise<Failed>,
     ({ error, ...rest }, expect) => {
       expect(rest).toEqual({ type: "failed", final: false, reason: "thrown" });
@@ -171,7 +171,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "an unhandled rejection is logged and fails nothing",
+    "an unhandled rejection is logged and does not fail the execution",
     async (lab) => ({ outcome: await lab.run("outcome", { end: "rejection" }), lines: lab.lines("exe_1") }),
     ({ outcome, lines }, expect) => {
       expect(outcome).toEqual({ type: "succeeded", output: '"fine"' });
@@ -185,7 +185,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "process.exit fails its own execution and no other",
+    "process.exit fails only the execution that calls it",
     async (lab) => {
       const beside = [lab.run("gate", { gate: "a" }), lab.run("gate", { gate: "a" })];
       await lab.arrival("a");
@@ -200,13 +200,13 @@ export const outcomes: Scenario[] = [
       expect(first).toMatchObject({ type: "succeeded" });
       expect(second).toEqual(first);
       expect(later.type).toBe("succeeded");
-      // The process that somebody wanted to leave takes no further work.
+      // A runner in which process.exit was called gets no more attempts.
       expect(later).not.toEqual(first);
     },
   ),
 
   scenario(
-    "an unexplained death makes suspects, which run alone",
+    "a crash makes all attempts of the runner suspects, which run alone",
     async (lab) => {
       const beside = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -221,14 +221,14 @@ export const outcomes: Scenario[] = [
       };
     },
     ({ outcomes, alone }, expect) => {
-      const lost = { type: "lost", suspect: true, reason: "Its process ended: signal SIGABRT" };
+      const lost = { type: "lost", suspect: true, reason: "The runner crashed (signal SIGABRT)" };
       expect(outcomes).toEqual([lost, lost]);
       expect(alone).toMatchObject([{ type: "failed", reason: "crash" }, { type: "succeeded" }]);
     },
   ),
 
   scenario(
-    "running out of memory makes suspects of those beside",
+    "exceeding the memory limit makes all attempts of the runner suspects",
     async (lab) => {
       const beside = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -241,7 +241,7 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "a job alone shares its process with nothing, before, beside or after",
+    "an attempt that runs alone does not share its runner before, during or after",
     async (lab) => {
       const before = await lab.run("outcome", { end: "pid" });
       const alone = lab.run("gate", { gate: "a" }, { alone: true });
@@ -262,11 +262,11 @@ export const outcomes: Scenario[] = [
   ),
 
   scenario(
-    "a process that holds much memory is replaced before it fails",
+    "a runner that uses much memory is replaced before it exceeds the limit",
     async (lab) => {
       const first = await lab.run("outcome", { end: "keep" });
       let later = first;
-      // Its memory is looked at now and then; work goes on meanwhile.
+      // The memory is checked at intervals, while the runner gets attempts.
       while (later.type === "succeeded" && JSON.stringify(later) === JSON.stringify(first)) {
         later = await lab.run("outcome", { end: "pid" });
       }

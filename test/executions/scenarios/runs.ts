@@ -3,7 +3,7 @@ import { type Scenario, scenario } from "../scenario.ts";
 
 export const runs: Scenario[] = [
   scenario(
-    "a child's output",
+    "returns the output of a child execution",
     async (lab) => ({ outcome: await lab.run("runs", { use: "echo" }), calls: lab.calls }),
     ({ outcome, calls }, expect) => {
       expect(outcome).toEqual({ type: "succeeded", output: '{"a":[1,null]}' });
@@ -14,7 +14,7 @@ export const runs: Scenario[] = [
   ),
 
   scenario(
-    "the order of calls",
+    "numbers calls in their order",
     async (lab) => {
       await lab.run("runs", { use: "order" });
       return lab.calls.map(({ index, key }) => [index, key]);
@@ -28,13 +28,13 @@ export const runs: Scenario[] = [
   ),
 
   scenario(
-    "a thousand at once",
+    "a thousand concurrent calls",
     (lab) => lab.run("runs", { use: "many" }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1000" }),
   ),
 
   scenario(
-    "a child's failure",
+    "throws the error of a child execution",
     async (lab) => [await lab.run("runs", { use: "fail" }), await lab.run("runs", { use: "uncaughtFail" })],
     ([caught, uncaught], expect) => {
       expect(JSON.parse((caught as { output: string }).output)).toEqual({
@@ -48,7 +48,7 @@ export const runs: Scenario[] = [
   ),
 
   scenario(
-    "calls that cannot be made",
+    "rejects invalid calls",
     async (lab) => [
       await lab.run("runs", { use: "badInput" }),
       await lab.run("runs", { use: "badName" }),
@@ -59,20 +59,23 @@ export const runs: Scenario[] = [
         { error: { name: "OutputError", message: expect.stringContaining("the input of echo") } },
         { error: { name: "TypeError", message: expect.stringContaining("at most 64 characters") } },
         {
-          error: { name: "TypeError", message: expect.stringContaining("must be an object: it is an array") },
+          error: {
+            name: "TypeError",
+            message: expect.stringContaining("its input must be an object, not an array"),
+          },
         },
       ]);
     },
   ),
 
   scenario(
-    "an abort reaches the waiting code",
+    "an abort rejects a pending call",
     (lab) => lab.run("runs", { use: "aborted" }, { timeoutMs: 100 }),
     (outcome, expect) => expect(outcome).toMatchObject({ type: "failed", reason: "timeout" }),
   ),
 
   scenario(
-    "whoever waits holds no slot, so that deep nesting ends",
+    "an attempt that waits for a child execution holds no slot",
     (lab) => lab.run("nest", { levels: 30 }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "30" }),
     { executionsPerRunner: 1, runnersPerDeployment: 1 },

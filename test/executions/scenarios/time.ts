@@ -1,42 +1,11 @@
-/** Timeouts, cancellation, and event loops that stand still. */
-import { existsSync, readFileSync } from "node:fs";
-import { getPriority } from "node:os";
-import { setTimeout } from "node:timers/promises";
+/** Timeouts, cancellation and blocked event loops. */
 import { type Scenario, scenario } from "../scenario.ts";
 
 const timeout = { type: "failed", reason: "timeout", final: false };
 
-/** Elsewhere nobody tells how much processor time another process has used. */
-const yielding: Scenario[] = [
-  scenario(
-    "processes of a deployment yield to others once one of them holds a processor",
-    async (lab) => {
-      const innocent = await lab.lifeline("hang");
-      const before = niceOf(innocent.pid);
-      const spinning = await lab.lifeline("spin", { timeoutMs: 10_000 });
-      const yields = await until(() => niceOf(spinning.pid) === "10 10", spinning.outcome);
-      return { before, yields, beside: niceOf(innocent.pid) };
-    },
-    ({ before, yields, beside }, expect) => {
-      expect({ before, yields, beside }).toEqual({ before: "0 0", yields: true, beside: "10 10" });
-    },
-    { executionsPerRunner: 1, killGraceMs: 300, blockedMs: 10_000 },
-  ),
-
-  scenario(
-    "the process that follows a crash yields from its start",
-    async (lab) => {
-      await lab.run("outcome", { end: "abort" });
-      const next = await lab.lifeline("hang");
-      return niceOf(next.pid);
-    },
-    (nice, expect) => expect(nice).toBe("10 10"),
-  ),
-];
-
 export const time: Scenario[] = [
   scenario(
-    "a timeout aborts the signal, and whoever obeys costs nobody anything",
+    "a timeout aborts the signal, and an attempt that stops then does not affect its runner",
     async (lab) => {
       const beside = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -50,7 +19,7 @@ export const time: Scenario[] = [
     ({ timedOut, beside, later }, expect) => {
       expect(timedOut).toMatchObject([timeout, timeout]);
       expect(timedOut[0]).toMatchObject({
-        error: { name: "TimeoutError", message: "The agent 'outcome' did not end within 0.05 s" },
+        error: { name: "TimeoutError", message: "The agent 'outcome' did not finish within 0.05 s" },
       });
       expect(beside).toMatchObject({ type: "succeeded" });
       expect(later).toEqual(beside);
@@ -58,7 +27,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "whoever ignores the signal is ended after the grace, and those beside are handed back",
+    "a runner is killed when an attempt ignores the signal, and its other attempts are handed back",
     async (lab) => {
       const beside = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -72,7 +41,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "no further job goes to a process that may be ended",
+    "a runner with an aborted attempt gets no more attempts",
     async (lab) => {
       const hanging = lab.lifeline("hang");
       const { outcome, pid } = await hanging;
@@ -89,7 +58,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "cancel",
+    "cancels a running attempt",
     async (lab) => {
       const obeying = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -110,7 +79,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "what waits for a slot is cancelled at once",
+    "a queued attempt is cancelled immediately",
     async (lab) => {
       const { outcome: holder } = await lab.lifeline("hang");
       const waiting = lab.run("outcome", { end: "pid" });
@@ -129,14 +98,14 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "an endless loop alone lives until its timeout",
+    "an endless loop without other attempts runs until its timeout",
     (lab) => lab.run("outcome", { end: "spin" }, { alone: true, timeoutMs: 2500 }),
     (outcome, expect) => expect(outcome).toMatchObject(timeout),
     { killGraceMs: 300 },
   ),
 
   scenario(
-    "an endless loop does not hold up those beside it for longer than the limit",
+    "a runner is killed when its event loop is blocked for longer than the limit",
     async (lab) => {
       const beside = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -146,19 +115,50 @@ export const time: Scenario[] = [
       const lost = {
         type: "lost",
         suspect: true,
-        reason: "The event loop of its process stood still for 1.5 s",
+        reason: "The runner's event loop was blocked for 1.5 s",
       };
       expect(outcomes).toEqual([lost, lost]);
     },
   ),
 
-  ...(process.platform === "linux" ? yielding : []),
+  scenario(
+    "a deployment whose runner crashed starts at most two runners for a while",
+    async (lab) => {
+      const before = lab.pools.free(lab.deploymentId);
+      await lab.run("outcome", { end: "abort" }, { alone: true });
+      const after = lab.pools.free(lab.deploymentId);
+      const other = lab.pools.free("dep_other");
+      const hanging = [await lab.lifeline("hang"), await lab.lifeline("hang")];
+      const full = lab.pools.free(lab.deploymentId);
+      for (const id of ["exe_2", "exe_3"]) lab.pools.cancel(id);
+      await Promise.all(hanging.map(({ outcome }) => outcome));
+      return { before, after, other, full };
+    },
+    (found, expect) => expect(found).toEqual({ before: 4, after: 2, other: 4, full: 0 }),
+    { executionsPerRunner: 1, runnersPerDeployment: 4, killGraceMs: 300 },
+  ),
 
   scenario(
-    "while a loop spins, others are given to another process",
+    "a deployment whose runner blocks its event loop starts at most two runners",
+    async (lab) => {
+      const spinning = await lab.lifeline("spin", { timeoutMs: 4000 });
+      // The server notices at its next ping.
+      while (lab.pools.free(lab.deploymentId) > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      const hanging = await lab.lifeline("hang");
+      const free = lab.pools.free(lab.deploymentId);
+      for (const id of ["exe_1", "exe_2"]) lab.pools.cancel(id);
+      await Promise.all([spinning.outcome, hanging.outcome]);
+      return free;
+    },
+    (free, expect) => expect(free).toBe(0),
+    { executionsPerRunner: 1, runnersPerDeployment: 4, killGraceMs: 300, blockedMs: 10_000 },
+  ),
+
+  scenario(
+    "attempts go to another runner while one is blocked",
     async (lab) => {
       const { outcome, pid } = await lab.lifeline("spin", { timeoutMs: 2000 });
-      // The pool learns by its next look that the loop spins; until then it may give it one more.
+      // Until the next ping the pool may assign one more attempt to the blocked runner.
       const others: unknown[] = [];
       for (let i = 0; i < 3; i++) others.push(await lab.run("outcome", { end: "pid" }));
       return { pid, others, outcome: await outcome };
@@ -174,7 +174,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "a loop that an execution left behind is not the next one's fault",
+    "an endless loop that an earlier attempt left behind makes the next attempt a suspect",
     async (lab) => {
       const { outcome, spoke } = await lab.lifeline("spinLater");
       const first = await outcome;
@@ -191,7 +191,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "an idle process ends",
+    "an idle runner ends",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("return");
       await outcome;
@@ -203,7 +203,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "retire lets what runs finish and ends the process then",
+    "retire ends a runner when its attempts have finished",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("return");
       const gated = lab.run("gate", { gate: "a" });
@@ -230,7 +230,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "closing lets what runs finish within the grace",
+    "close waits for running attempts within the grace period",
     async (lab) => {
       const gated = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
@@ -247,7 +247,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "closing hands back what does not finish, and what waits",
+    "close hands back unfinished and queued attempts",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("hang");
       const waiting = lab.run("outcome", { end: "nothing" });
@@ -263,7 +263,7 @@ export const time: Scenario[] = [
   ),
 
   scenario(
-    "a process that cannot be started hands back what waits for it",
+    "attempts are handed back when no runner can be started",
     async (lab) => {
       const { rmSync } = await import("node:fs");
       rmSync(lab.package, { recursive: true });
@@ -276,24 +276,3 @@ export const time: Scenario[] = [
     },
   ),
 ];
-
-/** The nice values of a process's session, where the kernel has such groups, and of itself. */
-function niceOf(pid: number): string {
-  const own = getPriority(pid);
-  const file = `/proc/${pid}/autogroup`;
-  const session = existsSync(file) ? /nice (-?\d+)/.exec(readFileSync(file, "utf8"))?.[1] : own;
-  return `${session} ${own}`;
-}
-
-/** Whether it comes to hold before something else has happened. */
-async function until(holds: () => boolean, before: Promise<unknown>): Promise<boolean> {
-  let over = false;
-  void before.finally(() => {
-    over = true;
-  });
-  while (!over) {
-    if (holds()) return true;
-    await setTimeout(20);
-  }
-  return false;
-}

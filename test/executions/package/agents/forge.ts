@@ -1,4 +1,4 @@
-/** Speaks to the server past the child's own code, by the descriptor of the channel. */
+/** Sends messages to the server through the descriptor of the channel, bypassing the runner. */
 import fs from "node:fs";
 import { Socket } from "node:net";
 import type { Context } from "../../../../project/authoring.ts";
@@ -13,7 +13,7 @@ function frame(body: string | Buffer, kind = 0): Buffer {
   return Buffer.concat([header, bytes]);
 }
 
-/** Users' code on Deno cannot touch a descriptor that it did not open, but can catch the child's own socket in its use. */
+/** Users' code on Deno cannot use a descriptor that it did not open, but it can intercept the runner's socket. */
 function catchSocket(): Socket {
   const { write } = Socket.prototype;
   let caught: Socket | undefined;
@@ -23,7 +23,7 @@ function catchSocket(): Socket {
   } as typeof write;
   console.log("caught");
   Socket.prototype.write = write;
-  if (caught === undefined) throw new Error("The child did not write to its socket");
+  if (caught === undefined) throw new Error("The runner did not write to its socket");
   return caught;
 }
 
@@ -134,7 +134,7 @@ const forgeries: Record<string, Forgery> = {
 export default async function forge(input: { forgery: string; other?: string; gate?: string }, ctx: Context) {
   if (input.gate !== undefined) await ctx.run("gate", { gate: input.gate });
   forgeries[input.forgery]?.(ctx, input.other ?? "exe_other");
-  // Whether the server ends this process decides, not how fast this returns.
+  // The server must end this process, however fast this function would return.
   if (!/Flood$/.test(input.forgery)) await new Promise(() => {});
   return "flooded";
 }
