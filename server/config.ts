@@ -1,17 +1,17 @@
 /**
- * What can be configured: options of `svc serve`, each also an environment variable, and the limits. A value that is
- * not of its form stops the server with a message that names the variable, the rule and the value.
+ * The configuration of the server: the options of `svc serve`, each of which is also an environment variable, and the
+ * limits. An invalid value stops the start with a message that names the variable, the rule and the value.
  */
 import { resolve } from "node:path";
 
 export interface Limits {
-  /** Bytes of a webhook's body. */
+  /** Bytes of a request body. */
   webhookBytes: number;
-  /** Levels of nesting of a JSON payload. */
+  /** Levels of nesting of a JSON input or output. */
   jsonDepth: number;
-  /** Bytes of a package, compressed. */
+  /** Bytes of a compressed package. */
   packageBytes: number;
-  /** Bytes of a package, unpacked. */
+  /** Bytes of an unpacked package. */
   unpackedBytes: number;
   /** Files in a package. */
   packageFiles: number;
@@ -29,34 +29,34 @@ export interface Limits {
   executionsPerRunner: number;
   /** Concurrent runners of one deployment. */
   runnersPerDeployment: number;
-  /** Days that a finished execution and its log are kept. */
+  /** Days for which a finished execution and its log are kept. */
   retentionDays: number;
-  /** Webhooks per second, and burst, of each webhook. */
+  /** Requests per second and burst of each webhook. */
   webhookRate: number;
   webhookBurst: number;
-  /** Webhooks per second, and burst, of each organization. */
+  /** Requests per second and burst of all webhooks of an organization. */
   organizationRate: number;
   organizationBurst: number;
 }
 
 export interface Config {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
   dataDir: string;
-  /** The URL under which others reach the service, without a slash at its end; null: the address it listens on. */
+  /** The URL that clients use, without a trailing slash; null means the address that the server listens on. */
   publicUrl: string | null;
-  /** The first key, if the operator brings one. */
+  /** The first API key, registered in an empty store; null generates one. */
   apiKey: string | null;
-  /** 32 bytes in base64 or hex, under which secrets are sealed; null: a file of the data folder has them. */
+  /** The key that encrypts secrets, 32 bytes in base64 or hex; null reads it from a file of the data folder. */
   masterKey: string | null;
   tls: { certFile: string; keyFile: string } | null;
-  /** Runs several organizations' code on a runtime that cannot restrict it. */
+  /** Allows several organizations on a runtime that cannot restrict users' code. */
   allowUnsandboxed: boolean;
   limits: Limits;
 }
 
-/** Options as they come from the command line: absent ones fall back to the environment, then to the default. */
+/** Options of the command line. An absent option falls back to its environment variable, then to its default. */
 export interface ServeOptions {
   host?: string | undefined;
   port?: number | undefined;
@@ -165,7 +165,7 @@ function publicUrl(value: string | undefined): string | null {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
     throw new Error(
-      `Cannot use the public URL (--public-url, SVC_PUBLIC_URL): it must be an http or https URL without query, not '${value}'.`,
+      `Cannot use the public URL (--public-url, SVC_PUBLIC_URL): it must be an http or https URL without a query, not '${value}'.`,
     );
   }
   return url.href.replace(/\/+$/, "");

@@ -1,6 +1,6 @@
 /**
- * The one error type of the service is Connect's: a code, a message for the caller and, here, the more exact HTTP status
- * that the REST paths answer with. Everything else that is thrown is `internal` to the outside.
+ * The public error type is `ConnectError`: a code, a message for the caller and, for REST paths, a more exact HTTP status.
+ * Callers see any other error as `internal`.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 
@@ -15,19 +15,19 @@ export class StartError extends Error {
   }
 }
 
-/** Header by which a service tells the REST transcoder a status other than its code's; removed before the answer. */
+/** A service sets this header to override the HTTP status of its code on REST paths. It never leaves the server. */
 export const statusHeader = "svc-http-status";
 
 export interface FailOptions {
-  /** The HTTP status on REST paths, where it is more exact than the code's own. */
+  /** The HTTP status on REST paths, if it differs from that of the code. */
   status?: number;
-  /** Headers of the answer. */
+  /** Headers of the response. */
   headers?: Record<string, string>;
-  /** Kept for the server's own log. */
+  /** For the log of the server; never sent. */
   cause?: unknown;
 }
 
-/** Makes the error that a service throws. `message` is one sentence for the caller: what, the rule, the value. */
+/** Creates a public error. `message` is one sentence: what could not be done, the rule, the value. */
 export function fail(code: Code, message: string, options: FailOptions = {}): ConnectError {
   const metadata = new Headers(options.headers);
   if (options.status !== undefined) metadata.set(statusHeader, String(options.status));
@@ -39,20 +39,20 @@ export const invalid = (message: string, options?: FailOptions): ConnectError =>
 export const notFound = (message: string, options?: FailOptions): ConnectError =>
   fail(Code.NotFound, message, options);
 
-/** Maps whatever was thrown to what the outside may see; `report` gets what it may not. */
+/** Maps a thrown value to a public error; passes internal errors to `report`. */
 export function toPublicError(thrown: unknown, report: (error: unknown) => void): ConnectError {
   if (thrown instanceof ConnectError && thrown.code !== Code.Internal && thrown.code !== Code.Unknown) {
     return thrown;
   }
   if (isStoreFull(thrown)) {
     report(thrown);
-    return fail(Code.Unavailable, "The service cannot store anything at the moment.");
+    return fail(Code.Unavailable, "The service cannot write to its store at the moment.");
   }
   report(thrown);
-  return fail(Code.Internal, "The service failed to answer this request.");
+  return fail(Code.Internal, "The service failed to process the request.");
 }
 
-/** SQLite's own words for a full disk, a read-only file and a lock that did not come free. */
+/** SQLite's messages for a full disk, a read-only file and a lock timeout. */
 function isStoreFull(thrown: unknown): boolean {
   return (
     thrown instanceof Error &&
@@ -90,7 +90,7 @@ export function codeName(code: Code): string {
   return Code[code].replace(/[A-Z]/g, (letter, at) => (at > 0 ? "_" : "") + letter.toLowerCase());
 }
 
-/** The body of every error answer outside gRPC. */
+/** The body of an error response on REST paths. */
 export function errorJson(error: ConnectError): { code: string; message: string } {
   return { code: codeName(error.code), message: error.rawMessage };
 }

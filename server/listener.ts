@@ -1,7 +1,6 @@
 /**
- * One port for everything: HTTP/1.1 and HTTP/2 without TLS, told apart by the first bytes of a connection, since an
- * HTTP/2 client that knows no better begins with the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN
- * tells them apart.
+ * One port for all protocols. Without TLS the first bytes of a connection select the protocol: a client with prior
+ * knowledge of HTTP/2 sends the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN selects it.
  */
 import * as http from "node:http";
 import * as http2 from "node:http2";
@@ -16,16 +15,19 @@ import { readTlsFiles, type TlsFiles } from "./tls.ts";
 const maxHeaderBytes = 16 * 1024;
 const headersMs = 15_000;
 const idleMs = 60_000;
-/** A connection that says nothing at all. */
+/** A connection that sends nothing is closed after this time. */
 const firstByteMs = 15_000;
 const maxStreams = 256;
 
 export interface Listener {
-  /** Resolves to the port that it listens on. */
+  /**
+   * Resolves to the port.
+   * @throws StartError when the port cannot be used
+   */
   listen(port: number, host: string): Promise<number>;
-  /** Stops accepting and ends idle connections; resolves when the last request has been answered. */
+  /** Stops accepting and closes idle connections; resolves when all requests have been answered. */
   drain(): Promise<void>;
-  /** Ends whatever is still open. */
+  /** Closes all connections. */
   close(): void;
 }
 
@@ -33,7 +35,7 @@ export function createListener(handler: Handler, tls: Config["tls"]): Listener {
   return tls === null ? plainListener(handler) : tlsListener(handler, tls);
 }
 
-/** The compatibility API of `node:http2` has the shape of `node:http` as far as this service uses it. */
+/** The compatibility API of `node:http2` covers the parts of `node:http` that this service uses. */
 type Http2Handler = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => void;
 
 function http2Options() {
@@ -46,63 +48,63 @@ function http2Options() {
 function plainListener(handler: Handler): Listener {
   const sockets = new Set<Socket>();
   const sessions = new Set<http2.ServerHttp2Session>();
-  const one = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
-  one.requestTimeout = 0;
-  one.keepAliveTimeout = idleMs;
-  one.on("clientError", answerClientError);
-  const two = http2.createServer(http2Options(), handler as unknown as Http2Handler);
-  two.on("session", (session) => track(session, sessions));
-  const { front, serve } = http1Front(one);
-  front.on("connection", (socket: Socket) => {
+  const http1 = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
+  http1.requestTimeout = 0;
+  http1.keepAliveTimeout = idleMs;
+  http1.on("clientError", answerClientError);
+  const http2Server = http2.createServer(http2Options(), handler as unknown as Http2Handler);
+  http2Server.on("session", (session) => track(session, sessions));
+  const { acceptor, serve } = createAcceptor(http1);
+  acceptor.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     sniff(socket, (isHttp2) => {
-      if (isHttp2) two.emit("connection", socket);
+      if (isHttp2) http2Server.emit("connection", socket);
       else serve(socket);
     });
   });
   return {
-    listen: (port, host) => listening(front, port, host),
+    listen: (port, host) => listening(acceptor, port, host),
     drain() {
-      if (front !== one) one.close();
-      return drain(front, sessions, () => one.closeIdleConnections());
+      if (acceptor !== http1) http1.close();
+      return drain(acceptor, sessions, () => http1.closeIdleConnections());
     },
     close() {
       for (const session of sessions) session.destroy();
       for (const socket of sockets) socket.destroy();
-      one.closeAllConnections();
+      http1.closeAllConnections();
     },
   };
 }
 
-/** The server that accepts connections, and how it gives one to the HTTP/1.1 server; see `http1Handover`. */
-function http1Front(one: http.Server): { front: Server; serve(socket: Socket): void } {
+/** The server that accepts connections, and `serve`, which passes one to the HTTP/1.1 server; see `http1Handover`. */
+function createAcceptor(http1: http.Server): { acceptor: Server; serve(socket: Socket): void } {
   if (http1Handover === "self") {
-    const [serve] = one.listeners("connection") as ((socket: Socket) => void)[];
-    one.removeAllListeners("connection");
+    const [serve] = http1.listeners("connection") as ((socket: Socket) => void)[];
+    http1.removeAllListeners("connection");
     return {
-      front: one,
+      acceptor: http1,
       serve(socket) {
-        serve?.call(one, socket);
+        serve?.call(http1, socket);
         socket.resume();
       },
     };
   }
-  const front = createServer();
+  const acceptor = createServer();
   if (http1Handover === "emit") {
     return {
-      front,
+      acceptor,
       serve(socket) {
-        one.emit("connection", socket);
+        http1.emit("connection", socket);
         socket.resume();
       },
     };
   }
   let port: Promise<number> | null = null;
   return {
-    front,
+    acceptor,
     serve(socket) {
-      port ??= listening(one, 0, "127.0.0.1");
+      port ??= listening(http1, 0, "127.0.0.1");
       port.then(
         (number) => pipe(socket, number),
         () => socket.destroy(),
@@ -149,8 +151,8 @@ function track(session: http2.ServerHttp2Session, sessions: Set<http2.ServerHttp
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /**
- * Looks at the first bytes and puts them back. By `readable`, not by `data`: a socket that flows has lost what its
- * HTTP/2 session would read.
+ * Reads the first bytes and puts them back. It uses `readable`: after a `data` event the socket is in flowing mode,
+ * and the HTTP/2 session would miss the bytes.
  */
 function sniff(socket: Socket, decide: (isHttp2: boolean) => void): void {
   const onError = () => socket.destroy();
@@ -191,11 +193,11 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
           431,
           "Request Header Fields Too Large",
           "resource_exhausted",
-          `Headers may have ${maxHeaderBytes} bytes.`,
+          `The headers must not exceed ${maxHeaderBytes} bytes.`,
         ]
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? [408, "Request Timeout", "deadline_exceeded", "The request took too long to arrive."]
-        : [400, "Bad Request", "invalid_argument", "The request is not well-formed HTTP."];
+        ? [408, "Request Timeout", "deadline_exceeded", "The request did not arrive in time."]
+        : [400, "Bad Request", "invalid_argument", "The request is not valid HTTP."];
   const body = JSON.stringify({ code, message });
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,

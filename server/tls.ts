@@ -1,14 +1,11 @@
-/** The certificate and key of TLS, checked before the port opens: not every runtime refuses a wrong one by itself. */
+/** Reads and checks the TLS certificate and key. Not every runtime rejects an invalid pair. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 
 export type TlsFiles = NonNullable<Config["tls"]>;
 
-/**
- * Both files, as PEM.
- * @throws Error that names the file and what is wrong with it
- */
+/** @throws Error that names the file and the problem */
 export function readTlsFiles({ certFile, keyFile }: TlsFiles): { cert: Buffer; key: Buffer } {
   const cert = read("--tls-cert", certFile);
   const key = read("--tls-key", keyFile);
@@ -18,7 +15,7 @@ export function readTlsFiles({ certFile, keyFile }: TlsFiles): { cert: Buffer; k
   );
   if (!belongsTo(certificate, privateKey)) {
     throw new Error(
-      `Cannot serve TLS: the key in --tls-key ${keyFile} is not that of the certificate in --tls-cert ${certFile}.`,
+      `Cannot serve TLS: the key in --tls-key ${keyFile} does not match the certificate in --tls-cert ${certFile}.`,
     );
   }
   return { cert, key };
@@ -46,7 +43,7 @@ function belongsTo(certificate: X509Certificate, key: KeyObject): boolean {
   try {
     return certificate.checkPrivateKey(key);
   } catch {
-    // A key of another kind.
+    // The key has another algorithm.
     return false;
   }
 }

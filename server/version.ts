@@ -2,12 +2,12 @@
 import { readFileSync } from "node:fs";
 
 function read(): string {
-  // One level up from here in the sources, two in the compiled package.
-  for (const place of ["../package.json", "../../package.json"]) {
+  // The first path is right for the sources, the second for the compiled package.
+  for (const path of ["../package.json", "../../package.json"]) {
     try {
-      return JSON.parse(readFileSync(new URL(place, import.meta.url), "utf8")).version;
+      return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
     } catch {
-      // The other place has it.
+      // Try the other path.
     }
   }
   return "unknown";

@@ -1,9 +1,9 @@
-/** Answers outside of the RPC protocols: JSON, and the one error shape. */
+/** Responses of REST paths: JSON, and errors in the one public format. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ConnectError } from "@connectrpc/connect";
 import { errorJson, statusHeader, statusOf } from "../errors.ts";
 
-/** Every HTTP version's request and response, in the shape that `node:http` gives them. */
+/** Requests and responses of all HTTP versions have the interface of `node:http`. */
 export type Request = IncomingMessage;
 export type Response = ServerResponse;
 
@@ -22,7 +22,7 @@ export function sendJson(
   response.end(text);
 }
 
-/** An error that came through the router carries headers of its protocol, which are not those of this answer. */
+/** Errors of the router carry headers of its protocol, which must not reach a REST response. */
 const protocolHeaders = new Set([
   statusHeader,
   "content-type",
@@ -40,19 +40,19 @@ export function sendError(
   error: ConnectError,
   headers: Record<string, string> = {},
 ): void {
-  const all: Record<string, string> = { ...headers, ...restOfBody(response.req) };
+  const all: Record<string, string> = { ...headers, ...discardBody(response.req) };
   for (const [name, value] of error.metadata) if (!protocolHeaders.has(name)) all[name] = value;
   sendJson(response, statusOf(error), errorJson(error), all);
 }
 
-/** So much of a refused body is read and thrown away, since a sender who is cut off may never see the answer. */
+/** A rejected body is read up to this size: a client whose connection is reset may never see the response. */
 const maxIgnoredBytes = 8 * 1024 * 1024;
 
 /**
- * A request that is refused before its body was read: the rest is thrown away up to a bound, and beyond it the connection
- * ends. Left alone, it would be read for nobody on Node and would block the connection on Deno.
+ * Discards the unread body of a rejected request up to a limit, beyond which the connection is closed. An unread body
+ * is read without limit on Node and blocks the connection on Deno.
  */
-function restOfBody(request: Request | undefined): Record<string, string> {
+function discardBody(request: Request | undefined): Record<string, string> {
   if (request === undefined || request.complete || request.httpVersionMajor > 1) return {};
   const length = request.headers["content-length"];
   if (length === undefined && request.headers["transfer-encoding"] === undefined) return {};

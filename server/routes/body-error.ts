@@ -1,10 +1,10 @@
-/** The errors of bodies that cannot be read, with their exact statuses. */
+/** Errors for bodies that cannot be read, with their HTTP statuses. */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { fail, invalid } from "../errors.ts";
 import type { BodyRefusal } from "../webhooks/body.ts";
 import type { JsonRefusal } from "../webhooks/json.ts";
 
-/** What is left of such a body cannot be waited for; only a new connection is in step again. */
+/** The rest of the body may never arrive, so that the connection cannot be reused. */
 const close = { connection: "close" };
 
 export function bodyError(refusal: BodyRefusal, message: string): ConnectError {

@@ -1,4 +1,4 @@
-/** JSON to a request's message, with errors that name the field and the rule. */
+/** Decodes a JSON request into its message; errors name the field and the rule. */
 import {
   type DescField,
   type DescMessage,
@@ -11,7 +11,7 @@ import { invalid } from "../errors.ts";
 
 const wellKnown: Record<string, string> = {
   "google.protobuf.Struct": "a JSON object",
-  "google.protobuf.Timestamp": "a time of RFC 3339, for example 2026-01-31T12:00:00Z",
+  "google.protobuf.Timestamp": "an RFC 3339 time, for example 2026-01-31T12:00:00Z",
 };
 
 /** @throws ConnectError `invalid_argument` */
@@ -23,16 +23,18 @@ export function decodeRequest<Desc extends DescMessage>(
   try {
     return fromJson(desc, json, options);
   } catch (error) {
-    const culprit = desc.fields.find((field) => !decodes(desc, field, json, options));
-    if (culprit !== undefined) {
-      const value = JSON.stringify(json[culprit.name] ?? json[culprit.jsonName]);
-      throw invalid(`Cannot use ${culprit.name}: it must be ${ruleOf(culprit)}, not ${value.slice(0, 80)}.`);
+    const rejected = desc.fields.find((field) => !decodes(desc, field, json, options));
+    if (rejected !== undefined) {
+      const value = JSON.stringify(json[rejected.name] ?? json[rejected.jsonName]);
+      throw invalid(
+        `Cannot use ${rejected.name}: it must be ${ruleOf(rejected)}, not ${value.slice(0, 80)}.`,
+      );
     }
     const unknown = /key "?([^"]+)"? is unknown/.exec(error instanceof Error ? error.message : "")?.[1];
     throw invalid(
       unknown === undefined
-        ? "Cannot read the request: it is not of the method's form."
-        : `Cannot read the request: it must not have the field '${unknown.slice(0, 80)}', which this method does not know.`,
+        ? "Cannot read the request: it does not match the request message of the method."
+        : `Cannot read the request: the method has no field '${unknown.slice(0, 80)}'.`,
     );
   }
 }
@@ -66,5 +68,5 @@ function ruleOf(field: DescField): string {
     9: "a string",
     13: "a whole number from 0 to 4294967295",
   };
-  return scalars[field.scalar ?? 9] ?? "of its type";
+  return scalars[field.scalar ?? 9] ?? "of the type of the field";
 }

@@ -1,4 +1,4 @@
-/** Which handler a request goes to: probes, objects, webhooks, REST, RPC. */
+/** Routes a request to its handler: probe, object storage, webhook, REST or RPC. */
 import { Code, type ConnectRouter, createRouterTransport, type Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { fail, notFound, toPublicError } from "../errors.ts";
@@ -28,12 +28,12 @@ export const answerStarting: Handler = (request, response) => {
 export interface DispatchOptions {
   app: App;
   authenticate: Interceptor;
-  /** Whether the server takes work yet, and still. */
+  /** False once the server is shutting down. */
   isReady(): boolean;
 }
 
 export function createDispatcher({ app, authenticate, isReady }: DispatchOptions): Handler {
-  const report = (error: unknown) => console.error("A request failed:", error);
+  const report = (error: unknown) => console.error("Request failed:", error);
   const routes = (router: ConnectRouter) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
@@ -71,12 +71,12 @@ export function createDispatcher({ app, authenticate, isReady }: DispatchOptions
     } else if (match !== null) {
       sendError(response, notAllowed(request.method ?? "", match.allow));
     } else {
-      sendError(response, notFound("There is nothing at this path."));
+      sendError(response, notFound("This path does not exist."));
     }
   }
 
   return (request, response) => {
-    // Whatever goes wrong in one request is that request's end, and nothing else's.
+    // An error ends its own request only.
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else sendError(response, toPublicError(error, report));
@@ -85,15 +85,15 @@ export function createDispatcher({ app, authenticate, isReady }: DispatchOptions
 }
 
 interface Target {
-  /** Of the base URL `/env/<environment>`; empty under the plain one. */
+  /** From the prefix `/env/<environment>`; empty without the prefix. */
   environment: string;
   path: string;
   query: string;
-  /** Path and query, without the environment. */
+  /** Path and query without the prefix. */
   target: string;
 }
 
-/** Takes the environment out of the URL and hands it on as a header, which is never taken from outside. */
+/** Moves the environment from the URL to an internal header; a header of that name in the request is dropped. */
 function read(request: Request): Target {
   const url = request.url ?? "/";
   delete request.headers[environmentHeader];
@@ -107,10 +107,14 @@ function read(request: Request): Target {
 }
 
 function notAllowed(method: string, allow: readonly string[]) {
-  return fail(Code.Unimplemented, `${method} is not allowed here; use ${allow.join(" or ")}.`, {
-    status: 405,
-    headers: { allow: allow.join(", ") },
-  });
+  return fail(
+    Code.Unimplemented,
+    `The method ${method} is not allowed on this path; use ${allow.join(" or ")}.`,
+    {
+      status: 405,
+      headers: { allow: allow.join(", ") },
+    },
+  );
 }
 
 async function sendReadiness(app: App, response: Response, ready: boolean): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * The `google.api.http` rules of the contract, made ready for matching: the one place where REST paths come from.
+ * Compiles and matches the `google.api.http` rules of the contract, which define all REST paths.
  *
- * Of the grammar in google/api/http.proto this takes literal segments and `{field}`; anything else in a rule stops the
- * server at its start, so that no rule is half obeyed.
+ * Of the grammar in google/api/http.proto it supports literal segments and `{field}`. Any other rule stops the start
+ * of the server.
  */
 import { type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../../proto/google/api/annotations_pb.ts";
@@ -20,11 +20,11 @@ type Segment = { literal: string } | { field: string };
 
 export interface Match {
   rule: Rule;
-  /** Path variables by field name, decoded. */
+  /** Decoded path variables by field name. */
   variables: Record<string, string>;
 }
 
-/** @throws Error when a rule is outside of the supported grammar. */
+/** @throws Error when a rule is not in the supported grammar. */
 export function rulesOf(service: DescService): Rule[] {
   return service.methods.flatMap((method) => {
     if (!hasOption(method, http)) return [];
@@ -48,7 +48,7 @@ function compile(method: DescMethod, rule: HttpRule): Rule {
       const field = /^\{([a-z0-9_]+)\}$/.exec(text)?.[1];
       if (field === undefined || !method.input.fields.some((candidate) => candidate.name === field)) {
         throw new Error(
-          `Cannot serve the HTTP rule of ${method.name}: '${text}' is no literal and no field.`,
+          `Cannot serve the HTTP rule of ${method.name}: '${text}' is neither a literal nor a field of the request.`,
         );
       }
       return { field };
@@ -56,15 +56,16 @@ function compile(method: DescMethod, rule: HttpRule): Rule {
   return { verb: verb.toUpperCase(), method, segments, body: rule.body };
 }
 
-/** Finds the rule of a path. Rules with a literal where others have a variable come first. */
+/** Finds the rule of a path. A literal segment takes precedence over a variable. */
 export class RuleTable {
-  /** By number of segments and first segment, which every rule has as a literal. */
+  /** By number of segments and first segment, which is a literal in every rule. */
   readonly #rules = new Map<string, Rule[]>();
 
   constructor(rules: readonly Rule[]) {
     for (const rule of rules) {
       const [head] = rule.segments;
-      if (head === undefined || "field" in head) throw new Error("An HTTP rule must begin with a literal.");
+      if (head === undefined || "field" in head)
+        throw new Error("Cannot serve an HTTP rule: its first segment must be a literal.");
       const key = `${rule.segments.length}/${head.literal}`;
       const same = this.#rules.get(key) ?? [];
       same.push(rule);
@@ -73,7 +74,7 @@ export class RuleTable {
     }
   }
 
-  /** The match of a verb and path; the verbs allowed when only the verb is wrong; null when nothing has the path. */
+  /** Returns the match; the allowed verbs when only the verb differs; null when no rule has the path. */
   match(verb: string, path: string): Match | { allow: string[] } | null {
     const parts = path.split("/");
     const rules = this.#rules.get(`${parts.length - 1}/${parts[1] ?? ""}`);

@@ -1,25 +1,25 @@
-/** What every call passes through, besides authentication. */
+/** Interceptors of all calls, besides authentication. */
 import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
 import { statusHeader, toPublicError } from "../errors.ts";
 
-/** Lets no error out that is not meant for the outside; `report` gets those. */
+/** Maps errors to public errors; passes internal errors to `report`. */
 export function publicErrors(report: (error: unknown) => void): Interceptor {
   return (next) => async (request) => {
     try {
-      return await guarded(await next(request), (error) => toPublicError(error, report));
+      return await mapErrors(await next(request), (error) => toPublicError(error, report));
     } catch (error) {
       throw toPublicError(error, report);
     }
   };
 }
 
-/** Removes the header that is meant for the REST transcoder from what goes to RPC callers. */
+/** Removes the header for the REST transcoder from RPC responses. */
 export const hideStatus: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
     response.header.delete(statusHeader);
-    return await guarded(response, withoutStatus);
+    return await mapErrors(response, withoutStatus);
   } catch (error) {
     throw withoutStatus(error);
   }
@@ -30,7 +30,7 @@ function withoutStatus(error: unknown): unknown {
   return error;
 }
 
-async function guarded(
+async function mapErrors(
   response: UnaryResponse | StreamResponse,
   map: (error: unknown) => unknown,
 ): Promise<UnaryResponse | StreamResponse> {

@@ -1,4 +1,4 @@
-/** The signed URLs of the file storage: one PUT of an announced package, or one GET of a stored one. */
+/** Serves the signed URLs of the file storage: PUT of an announced upload, GET of a stored package. */
 import { pipeline } from "node:stream/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { fail, invalid, toPublicError } from "../errors.ts";
@@ -22,7 +22,7 @@ export async function handleObject(
   try {
     const signed = app.storage.verifyUrl?.(request.method ?? "", path, query) ?? null;
     if (signed === null) {
-      throw fail(Code.PermissionDenied, "The URL is not one that this service has signed for this method.");
+      throw fail(Code.PermissionDenied, "This service has not signed the URL for this method.");
     }
     if (signed.expiresAtMs < Date.now()) throw fail(Code.PermissionDenied, "The signed URL has expired.");
     if (signed.method === "PUT") await receive(app, request, response, signed.key, signed.name);
@@ -42,7 +42,7 @@ async function receive(
 ): Promise<void> {
   const upload = await app.engine.read(() => getUpload(key.orgId, uploadId));
   if (upload === undefined || upload.digest !== key.digest) {
-    throw fail(Code.FailedPrecondition, "The upload is finished or was never begun.", { status: 409 });
+    throw fail(Code.FailedPrecondition, "The upload is complete or does not exist.", { status: 409 });
   }
   const length = request.headers["content-length"];
   if (length !== undefined && Number(length) !== upload.size_bytes) {
@@ -57,7 +57,7 @@ async function receive(
 
 async function send(app: App, response: Response, key: ObjectKey, name: string): Promise<void> {
   const object = await app.storage.get(key);
-  if (object === null) throw fail(Code.NotFound, "There is no such object.");
+  if (object === null) throw fail(Code.NotFound, "The object does not exist.");
   response.writeHead(200, {
     "content-type": "application/gzip",
     "content-length": String(object.sizeBytes),
@@ -66,11 +66,12 @@ async function send(app: App, response: Response, key: ObjectKey, name: string):
   await pipeline(object.content, response);
 }
 
-/** A broken or false upload is the sender's doing. */
+/** A truncated upload or one with another digest is a client error. */
 function mismatchOf(error: unknown): unknown {
   if (error instanceof ContentMismatch) return invalid(error.message);
   if (error instanceof ConnectError) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") return invalid("The upload broke off.");
+  if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE")
+    return invalid("The upload ended early.");
   return error;
 }

@@ -1,6 +1,7 @@
 /**
- * REST over the contract: turns a request that matches an HTTP rule into the method's message, calls the method through
- * the same router and interceptors as every RPC, and writes the answer as JSON; a stream as newline-delimited JSON.
+ * Transcodes REST requests: decodes a request that matches an HTTP rule into the request message of its method, calls
+ * the method through the same router and interceptors as an RPC, and writes the response as JSON. A stream is written
+ * as newline-delimited JSON.
  */
 import {
   type DescField,
@@ -24,9 +25,9 @@ import type { Match } from "./http-rule.ts";
 import { jsonWriteOptions, wireOptions } from "./wire.ts";
 
 const bodyTimeoutMs = 30_000;
-/** How long a stream may take to its first item or error before its headers are sent without one. */
+/** The headers of a stream are sent after this time when it has neither an item nor an error. */
 const firstItemMs = 100;
-/** The headers that a method may see; everything else of a request is the dispatcher's business. */
+/** Request headers that are passed to methods. */
 const passedHeaders = ["authorization", "idempotency-key", "prefer", "svc-environment"];
 
 export type Transcoder = (
@@ -71,7 +72,7 @@ export function createTranscoder(
           response,
         );
       } else {
-        throw fail(Code.Unimplemented, `${method.name} cannot be called over REST.`);
+        throw fail(Code.Unimplemented, `${method.name} is not available over REST.`);
       }
     } catch (error) {
       if (abort.signal.aborted) return;
@@ -116,7 +117,7 @@ async function sendStream(
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
     response.flushHeaders();
   };
-  // An error of the first step gets a status of its own; a stream that has nothing to say yet says that it has begun.
+  // An error before the first item gets its own status, unless the headers were sent because the stream was quiet.
   const quiet = setTimeout(start, firstItemMs);
   try {
     const answer = await transport.stream(method, signal, undefined, header, input);
@@ -127,7 +128,7 @@ async function sendStream(
     }
   } catch (error) {
     if (!response.headersSent) throw error;
-    // The stream has begun: the reader learns from the broken connection that it is not whole.
+    // The status is sent already: a reset connection tells the client that the stream is incomplete.
     response.destroy();
     return;
   } finally {
@@ -145,7 +146,7 @@ function drained(response: Response, signal: AbortSignal): Promise<void> {
     };
     const onAbort = () => {
       response.off("drain", onDrain);
-      reject(new ConnectError("The reader is gone.", Code.Canceled));
+      reject(new ConnectError("The client disconnected.", Code.Canceled));
     };
     response.once("drain", onDrain);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -171,7 +172,7 @@ async function readMessage(
   }
   if (rule.body !== "*") addQuery(json, rule.method.input, query, bound);
   for (const [name, value] of Object.entries(variables)) {
-    // The path decides: a body must not name another resource than its URL.
+    // The path takes precedence: a body must not select another resource than its URL.
     delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
     json[name] = value;
   }
@@ -192,13 +193,13 @@ async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
   return parsed.value as JsonObject;
 }
 
-/** Query parameters by field name, in both spellings; only fields that the path and body have not bound. */
+/** Adds query parameters, in both spellings of their field; fields bound by the path or body are rejected. */
 function addQuery(json: JsonObject, input: DescMessage, query: URLSearchParams, bound: Set<string>): void {
   for (const name of new Set(query.keys())) {
     const field = input.fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
     if (field === undefined || bound.has(field.name)) {
       throw invalid(
-        `Cannot use the query parameter '${name.slice(0, 80)}': this method has no such parameter.`,
+        `Cannot use the query parameter '${name.slice(0, 80)}': the method has no such parameter.`,
       );
     }
     const values = query.getAll(name);

@@ -1,16 +1,16 @@
-/** How messages are written and read, the same on every way in. */
+/** Serialization options, the same for all protocols. */
 import type { BinaryReadOptions, JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
 import type { Limits } from "../config.ts";
 
-/** As JSON: snake_case, with empty lists and strings shown. */
+/** JSON with snake_case names and with empty lists and strings. */
 export const jsonWriteOptions: Partial<JsonWriteOptions> = {
   useProtoFieldName: true,
   alwaysEmitImplicit: true,
 };
 
 /**
- * A level of JSON costs three of messages (value, struct, entry), so that a payload of the allowed depth is over the
- * library's own limit of 100; some levels more are the messages around it.
+ * A level of JSON takes three levels of messages (value, struct, entry), so that an allowed payload may exceed the
+ * library's default limit of 100. The enclosing messages need some levels more.
  */
 function recursionLimit(limits: Limits): number {
   return 3 * limits.jsonDepth + 32;

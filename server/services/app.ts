@@ -1,4 +1,4 @@
-/** What the services work with. The composition root fills it in; no service reaches further. */
+/** The dependencies of the services, provided by the composition root. */
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Config } from "../config.ts";
 import type { Executor } from "../executions/executor.ts";
@@ -18,7 +18,7 @@ import type { Packages } from "./packages.ts";
 
 export interface App {
   config: Config;
-  /** The URL under which others reach the service, without a slash at its end. */
+  /** The URL that clients use, without a trailing slash. */
   baseUrl(): string;
   engine: Engine;
   storage: ObjectStorage;
@@ -30,13 +30,13 @@ export interface App {
   trigger: Trigger;
   notifier: Notifier;
   logs: LogWriter;
-  /** The definition of a deployment, from memory when it was used lately. */
+  /** The definition of a deployment, cached. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   vault: Vault;
   limits: WebhookLimits;
   deliveries: DeliveryLog;
-  /** Callers that prefer to wait for the end of what they triggered. */
+  /** Requests that wait for their execution to finish (`Prefer: wait`). */
   waiters: Waiters;
-  /** Aborted when the service shuts down: streams end. */
+  /** Aborted when the server shuts down; ends streams. */
   closing: AbortSignal;
 }

@@ -1,4 +1,4 @@
-/** From rows of the store to messages of the contract. */
+/** Converts rows of the store to messages of the contract. */
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
@@ -28,7 +28,7 @@ export function optionalTime(ms: number | null | undefined): Timestamp | undefin
   return ms === null || ms === undefined ? undefined : timestampFromMs(ms);
 }
 
-/** The URL under which an environment's paths are found. */
+/** The base URL of an environment. */
 export function environmentUrl(baseUrl: string, environment: string): string {
   return environment === "production" ? baseUrl : `${baseUrl}/env/${environment}`;
 }
@@ -41,7 +41,7 @@ export function webhookUrl(
   return `${environmentUrl(baseUrl, environment)}/webhook/${orgId}/${kind}/${name}/${slug}`;
 }
 
-/** A field mapping as the contract has it. Its keys and values are validated names and paths. */
+/** Converts a field mapping; its keys and values are validated names and paths. */
 export function mappingMap(mapping: { path: string; parameter: string }[]): Record<string, string> {
   return Object.fromEntries(mapping.map(({ path, parameter }) => [path, parameter]));
 }
@@ -123,7 +123,7 @@ export function toExecution(row: ExecutionRow): Execution {
   });
 }
 
-/** With what only the view of a single execution shows. */
+/** Adds the fields that only `GetExecution` returns. */
 export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Execution {
   const message = toExecution(row);
   const trace = row.mapping === null ? [] : parseStored<TraceEntry[]>(row.mapping);

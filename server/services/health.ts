@@ -1,4 +1,4 @@
-/** HealthService: asks the parts that the service cannot work without. */
+/** HealthService: checks the parts that the service depends on. */
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
@@ -27,26 +27,26 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
   };
 }
 
-/** What each part says of itself; used by `/readyz` too, which needs no key. */
+/** The state of each part; also used by `/readyz`, which requires no key. */
 export async function checkParts(
   app: App,
 ): Promise<{ store: string; storage: string; executor: string; scheduler: string }> {
   const [store, storage, executor, scheduler] = await Promise.all([
-    verdict(() => app.engine.read(countOrganizations)),
-    verdict(() => app.storage.check()),
-    verdict(async () => app.executor.check()),
-    verdict(async () => app.scheduler.check()),
+    stateOf(() => app.engine.read(countOrganizations)),
+    stateOf(() => app.storage.check()),
+    stateOf(async () => app.executor.check()),
+    stateOf(async () => app.scheduler.check()),
   ]);
   return { store, storage, executor, scheduler };
 }
 
-/** Only the kind of failure: its text may name paths. */
-async function verdict(check: () => Promise<unknown>): Promise<string> {
+/** Logs the message of a failure and does not return it, because it may name paths. */
+async function stateOf(check: () => Promise<unknown>): Promise<string> {
   try {
     await check();
     return "ok";
   } catch (error) {
-    console.error("A health check failed:", error instanceof Error ? error.message : error);
+    console.error("Health check failed:", error instanceof Error ? error.message : error);
     return "failing";
   }
 }

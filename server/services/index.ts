@@ -1,4 +1,4 @@
-/** All services of the contract, with their implementations. */
+/** The services of the contract and their implementations. */
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";

@@ -1,19 +1,19 @@
-/** What all services ask of a request: its environment, its page, the form of its names. */
+/** Validation that all services share: environment, page, names and closed sets of words. */
 import type { HandlerContext } from "@connectrpc/connect";
 import { isName, nameRule } from "../../project/names.ts";
 import { invalid } from "../errors.ts";
 
-/** Set by the dispatcher from the base URL `/env/<environment>`, and never taken from outside. */
+/** Set by the dispatcher from the prefix `/env/<environment>`; never accepted from a client. */
 export const environmentHeader = "svc-environment";
 
 export const defaultEnvironment = "production";
 
-/** The environment that a request acts on: the one it names, else that of its base URL, else `production`. */
+/** The environment of a request: the one that it names, else that of its base URL, else `production`. */
 export function environmentOf(named: string, context: HandlerContext): string {
   return checkedName("environment", named || fromUrl(context) || defaultEnvironment);
 }
 
-/** As `environmentOf`, for lists: empty, which means all, under the plain base URL. */
+/** Like `environmentOf`, for lists: empty, which selects all environments, without a prefix in the base URL. */
 export function environmentFilter(named: string, context: HandlerContext): string {
   const environment = named || fromUrl(context);
   return environment === "" ? "" : checkedName("environment", environment);
@@ -23,13 +23,13 @@ function fromUrl(context: HandlerContext): string {
   return context.requestHeader.get(environmentHeader) ?? "";
 }
 
-/** @throws ConnectError `invalid_argument` when the text is not of the form of a name. */
+/** @throws ConnectError `invalid_argument` when the text is not a valid name. */
 export function checkedName(what: string, text: string): string {
   if (!isName(text)) throw invalid(`Cannot use ${what} '${text.slice(0, 80)}': it must be ${nameRule}.`);
   return text;
 }
 
-/** @throws ConnectError `invalid_argument` when a word is none of a closed set. The empty word stands for all. */
+/** @throws ConnectError `invalid_argument` when the word is not in the set. The empty word selects all. */
 export function checkedWord(what: string, word: string, words: readonly string[]): string {
   if (word !== "" && !words.includes(word)) {
     throw invalid(`Cannot use ${what} '${word.slice(0, 80)}': it must be one of ${words.join(", ")}.`);
@@ -43,26 +43,26 @@ export const deploymentStatuses = ["pending", "active", "superseded", "failed", 
 
 export interface Page {
   limit: number;
-  /** The last id of the page before; empty for the first page. */
+  /** The last id of the previous page; empty for the first page. */
   before: string;
 }
 
 const defaultPageSize = 50;
 const maxPageSize = 1000;
 
-/** @throws ConnectError `invalid_argument` when the size is over 1000 or the token is not one of this service. */
+/** @throws ConnectError `invalid_argument` when the size exceeds 1000 or the token is malformed. */
 export function pageOf(request: { pageSize: number; pageToken: string }): Page {
   if (request.pageSize > maxPageSize) {
     throw invalid(`Cannot return ${request.pageSize} entries: page_size must be from 1 to ${maxPageSize}.`);
   }
   const before = request.pageToken === "" ? "" : Buffer.from(request.pageToken, "base64url").toString();
   if (before !== "" && !/^[a-z]{3}_[0-9a-z]{26}$/.test(before)) {
-    throw invalid("Cannot use page_token: it must be the next_page_token of the page before.");
+    throw invalid("Cannot use page_token: it must be the next_page_token of the previous page.");
   }
   return { limit: request.pageSize || defaultPageSize, before };
 }
 
-/** Cuts a list that was read with one entry too many, and makes the token of the next page. */
+/** Takes rows read with a limit of one more than the page, and returns the page and the token of the next one. */
 export function paged<T>(
   rows: T[],
   page: Page,

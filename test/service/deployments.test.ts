@@ -52,7 +52,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(lifeMs).toBeGreaterThan(3_500_000);
       expect(lifeMs).toBeLessThanOrEqual(3_600_000);
       expect((await put(url, bytes)).json).toEqual({ digest, size_bytes: bytes.length });
-      expectError(await put(url, bytes), 409, "failed_precondition", /finished or was never begun/);
+      expectError(await put(url, bytes), 409, "failed_precondition", /complete or does not exist/);
       expect(await begin(digest, bytes.length)).toMatchObject({ already_stored: true, url: "" });
     });
 
@@ -133,7 +133,7 @@ onEveryRuntime("deployments", {}, (server) => {
           await put(forgedUrl, other.bytes),
           403,
           "permission_denied",
-          /not one that this service has signed/,
+          /This service has not signed the URL/,
         );
       }
       const [outside] = await exchange(server, head("PUT /storage/../../../etc/passwd?signature=x"));

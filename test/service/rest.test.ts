@@ -45,7 +45,7 @@ onEveryRuntime("REST", {}, (server) => {
       "/env/x",
       "//health",
     ]) {
-      expectError(await call(server, "GET", path), 404, "not_found", /nothing at this path/);
+      expectError(await call(server, "GET", path), 404, "not_found", /This path does not exist/);
       expect((await call(server, "GET", path, { key: null })).status).toBe(404);
     }
   });
@@ -61,7 +61,12 @@ onEveryRuntime("REST", {}, (server) => {
     ];
     for (const [method, path, allow] of cases) {
       const answer = await call(server, method, path);
-      expectError(answer, 405, "unimplemented", new RegExp(`^${method} is not allowed here`));
+      expectError(
+        answer,
+        405,
+        "unimplemented",
+        new RegExp(`^The method ${method} is not allowed on this path`),
+      );
       expect(answer.headers.get("allow")).toBe(allow);
     }
   });
@@ -197,7 +202,7 @@ onEveryRuntime("REST", {}, (server) => {
       "/env//health",
       `/env/${"a".repeat(65)}/health`,
     ]) {
-      expectError(await call(server, "GET", path), 404, "not_found", /nothing at this path/);
+      expectError(await call(server, "GET", path), 404, "not_found", /This path does not exist/);
     }
   });
 });

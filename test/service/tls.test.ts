@@ -83,7 +83,7 @@ onEveryRuntime("TLS", { args }, (server) => {
         ["--tls-cert", certFile, "--tls-key", certFile],
         /--tls-key .*certificate\.pem does not hold an unencrypted private key/,
       ],
-      [["--tls-cert", certFile, "--tls-key", otherKey], /is not that of the certificate/],
+      [["--tls-cert", certFile, "--tls-key", otherKey], /does not match the certificate/],
     ] as const) {
       const other = new TestServer(server.runtime, { args: given });
       await expect(other.start()).rejects.toThrow(message);
