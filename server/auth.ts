@@ -1,6 +1,6 @@
 /**
- * Who calls. The interceptor reads the key from `Authorization: Bearer`, checks it against the scope that the contract
- * asks of the method, and puts the caller into the context; a method without a scope is refused to everybody.
+ * Authenticates and authorizes calls. The interceptor reads the API key from `Authorization: Bearer`, checks its scope
+ * against the `scope` option of the method, and stores the caller in the context. Methods without the option are denied.
  */
 import { getOption } from "@bufbuild/protobuf";
 import {
@@ -26,7 +26,7 @@ export interface Caller {
 
 const callerKey: ContextKey<Caller | null> = createContextKey<Caller | null>(null);
 
-/** The caller of a method that asks for a key. */
+/** @throws ConnectError `unauthenticated` in a method that needs no key */
 export function callerOf(context: HandlerContext): Caller {
   const caller = context.values.get(callerKey);
   if (caller === null) throw fail(Code.Unauthenticated, "This method needs an API key.");
@@ -46,22 +46,20 @@ export class Authenticator {
     this.#engine = engine;
   }
 
-  /** @throws ConnectError `unauthenticated`, with one message for every reason. */
+  /** @throws ConnectError `unauthenticated`; unknown, revoked and expired keys get the same message */
   async authenticate(header: string | null): Promise<Caller> {
     const presented = header === null ? null : /^Bearer +(\S+) *$/i.exec(header);
     if (presented === null) {
       throw fail(
         Code.Unauthenticated,
-        "No API key was sent; it belongs in the header 'Authorization: Bearer <key>'.",
-        {
-          headers: { "www-authenticate": "Bearer" },
-        },
+        "The request has no API key: send it in the header 'Authorization: Bearer <key>'.",
+        { headers: { "www-authenticate": "Bearer" } },
       );
     }
     const key = parseKey(presented[1] ?? "");
     const row = key === null ? undefined : await this.#engine.read(() => getKey(key.keyId));
-    const known = key !== null && sameSecret(key.secretHash, row?.secret_hash);
-    if (!known || row === undefined || !isLive(row, Date.now())) {
+    const matches = key !== null && sameSecret(key.secretHash, row?.secret_hash);
+    if (!matches || row === undefined || !isLive(row, Date.now())) {
       throw fail(Code.Unauthenticated, "The API key is unknown, revoked or expired.", {
         headers: { "www-authenticate": 'Bearer error="invalid_token"' },
       });
@@ -72,11 +70,11 @@ export class Authenticator {
 
   interceptor(): Interceptor {
     return (next) => async (request) => {
-      const needed = getOption(request.method, scopeOption);
-      if (needed !== "none") {
+      const required = getOption(request.method, scopeOption);
+      if (required !== "none") {
         const caller = await this.authenticate(request.header.get("authorization"));
-        if (needed === "" || !scopeAllows(caller.scope, needed)) {
-          throw fail(Code.PermissionDenied, `Permission denied: this key needs scope ${needed || "none"}.`);
+        if (required === "" || !scopeAllows(caller.scope, required)) {
+          throw fail(Code.PermissionDenied, `Permission denied: this key needs scope ${required || "none"}.`);
         }
         request.contextValues.set(callerKey, caller);
       }
@@ -89,7 +87,7 @@ export class Authenticator {
     const last = this.#touched.get(row.key_id) ?? row.last_used_at ?? 0;
     if (now - last < touchIntervalMs) return;
     this.#touched.set(row.key_id, now);
-    // Losing this on a crash loses a date, nothing else; the caller need not wait for it.
+    // Not awaited: a crash loses only the time of the last use.
     this.#engine.write(() => touchKey(row.key_id, now)).catch(() => this.#touched.delete(row.key_id));
   }
 }

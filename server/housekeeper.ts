@@ -1,7 +1,7 @@
 /**
- * Lets go of what is no longer kept: finished executions and their logs after the retention, expired idempotency keys,
- * half-done uploads after an hour, packages that no deployment references after a day. In small batches with pauses
- * between them, so that nobody notices.
+ * Deletes expired data once a minute: finished executions with their logs, ticks and other log entries after the
+ * retention period, expired idempotency keys, unfinished uploads after an hour, and packages a day after the last
+ * deployment that used them was deleted. Small batches with pauses keep the store available.
  */
 import type { ObjectStorage } from "./storage/contract.ts";
 import type { Engine, Program } from "./store/engine.ts";
@@ -10,7 +10,7 @@ import {
   deleteOldLogs,
   deleteOldTicks,
   deleteOldUploads,
-  forgetObject,
+  deleteUnusedObject,
   listUnusedObjects,
 } from "./store/housekeeping.ts";
 import { deleteExpiredIdempotency } from "./store/idempotency.ts";
@@ -20,7 +20,7 @@ const batchSize = 200;
 const pauseMs = 20;
 const dayMs = 86_400_000;
 
-/** Where unpacked packages are, as far as this needs to know. */
+/** Removes unpacked packages. */
 interface PackageFolders {
   remove(key: { orgId: string; digest: string }): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface HousekeeperParts {
   engine: Engine;
   storage: ObjectStorage;
   packages: PackageFolders;
-  /** How long finished executions are kept. */
+  /** Retention of finished executions, in days. */
   retentionDays: number;
 }
 
@@ -59,16 +59,16 @@ export class Housekeeper {
     await this.#round;
   }
 
-  /** Goes once over everything, as of a time. */
+  /** Deletes everything that has expired at `nowMs`. */
   async round(nowMs: number): Promise<void> {
     const { engine, retentionDays } = this.#parts;
-    const keptFrom = nowMs - retentionDays * dayMs;
-    await this.#inBatches(() => deleteOldExecutions(keptFrom, batchSize));
-    await this.#inBatches(() => deleteOldLogs(keptFrom, batchSize));
-    await this.#inBatches(() => deleteOldTicks(keptFrom, batchSize));
+    const expiredBefore = nowMs - retentionDays * dayMs;
+    await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));
+    await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
+    await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));
     await engine.write(() => deleteOldUploads(nowMs));
-    await this.#collectPackages(nowMs - dayMs);
+    await this.#deleteUnusedPackages(nowMs - dayMs);
   }
 
   async #inBatches(batch: () => Program<number>): Promise<void> {
@@ -78,12 +78,12 @@ export class Housekeeper {
     }
   }
 
-  /** The row goes first: a package without a row is stored anew, a row without a package would be a broken promise. */
-  async #collectPackages(beforeMs: number): Promise<void> {
+  /** The row is deleted first: a package without a row is uploaded again, but a row must always have its package. */
+  async #deleteUnusedPackages(beforeMs: number): Promise<void> {
     const { engine, storage, packages } = this.#parts;
     for (const { org_id, digest } of await engine.read(() => listUnusedObjects(beforeMs, batchSize))) {
       if (this.#closing.signal.aborted) return;
-      if (!(await engine.write(() => forgetObject(org_id, digest, beforeMs)))) continue;
+      if (!(await engine.write(() => deleteUnusedObject(org_id, digest, beforeMs)))) continue;
       await storage.delete({ orgId: org_id, digest });
       await packages.remove({ orgId: org_id, digest });
     }

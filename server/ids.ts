@@ -1,8 +1,8 @@
 /**
  * Identifiers: a prefix and 26 lower-case Crockford base32 characters (130 bits).
  *
- * `org_` and `key_` are random: an organization's id is part of its webhook URLs and must not be guessed. The others
- * begin with 48 bits of Unix milliseconds and are monotonic within a process, so that their order is that of time.
+ * `org_` and `key_` ids are random: an organization's id is part of its webhook URLs and must be unguessable. All other
+ * ids begin with 48 bits of Unix milliseconds and increase within a process, so that they sort by time.
  */
 import { randomFillSync } from "node:crypto";
 
@@ -33,7 +33,7 @@ function randomText(length: number): string {
 export type RandomPrefix = "org" | "key";
 export type OrderedPrefix = "dep" | "exe" | "sch" | "upl" | "dlv" | "srv";
 
-/** An identifier that cannot be guessed. */
+/** Creates an unguessable id. */
 export function randomId(prefix: RandomPrefix): string {
   return `${prefix}_${randomText(26)}`;
 }
@@ -42,13 +42,13 @@ let lastMs = -1;
 let lastTime = "";
 const lastRandom = new Uint8Array(randomCharacters);
 
-/** An identifier that sorts after all that this process made before. */
+/** Creates an id that is greater than all earlier ids of this process. */
 export function orderedId(prefix: OrderedPrefix, nowMs: number = Date.now()): string {
   if (nowMs > lastMs) {
     lastMs = nowMs;
     lastTime = timeText(nowMs);
     for (let i = 0; i < randomCharacters; i++) lastRandom[i] = randomByte() & 31;
-    // Room to count up within the millisecond.
+    // Leaves room to increment within the millisecond.
     lastRandom[0] = (lastRandom[0] ?? 0) & 15;
   } else {
     increment();
@@ -58,7 +58,7 @@ export function orderedId(prefix: OrderedPrefix, nowMs: number = Date.now()): st
   return text;
 }
 
-/** Steps by a random amount in the last 25 bits, so that a neighbour's id does not give the next one away. */
+/** Adds up to 65,536 at random, so that an id does not reveal the next one. */
 function increment(): void {
   let carry = 1 + (randomByte() | (randomByte() << 8));
   for (let i = randomCharacters - 1; i >= 0 && carry > 0; i--) {
@@ -78,9 +78,9 @@ function timeText(ms: number): string {
   return text;
 }
 
-const form = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
+const idPattern = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Whether a text has the form of an identifier with this prefix. Says nothing of its existence. */
+/** Whether a text has the form of an id with this prefix. */
 export function isId(prefix: RandomPrefix | OrderedPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && form.test(text);
+  return text.startsWith(`${prefix}_`) && idPattern.test(text);
 }

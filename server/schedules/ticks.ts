@@ -12,7 +12,7 @@ import {
   insertTick,
   listDueOfProject,
   listDueSchedules,
-  listWaitingTicks,
+  listReadyTicks,
   type ScheduleRow,
   setNextDue,
   skipWaitingTicks,
@@ -106,16 +106,15 @@ function* processTick(
   if (isNew) yield* log(row, tick.dueMs, "was skipped", reason, nowMs, effects);
 }
 
-/** Starts the oldest waiting tick of each schedule whose previous run has ended. */
+/** Starts the oldest waiting tick of schedules whose previous run has ended. Skips those of paused and removed schedules. */
 export function* startWaitingTicks(nowMs: number): Program<TickEffects> {
   const effects = noTickEffects();
-  for (const { org_id, schedule_id, due_at } of yield* listWaitingTicks(batchSize)) {
+  for (const { org_id, schedule_id, due_at } of yield* listReadyTicks(batchSize)) {
     const row = yield* getScheduleById(org_id, schedule_id);
     if (row === undefined || row.deployment_id === null || row.paused === 1) {
       yield* skipWaitingTicks({ org_id, schedule_id }, "The schedule was paused or removed.", nowMs);
       continue;
     }
-    if ((yield* getActiveRunId(org_id, schedule_id)) !== null) continue;
     const executionId = orderedId("exe", nowMs);
     if (yield* startTick(row, due_at, executionId, nowMs)) {
       yield* queueRun(row, parseStored<ScheduleDefinition>(row.definition), executionId, nowMs, effects);

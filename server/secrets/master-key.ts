@@ -1,13 +1,13 @@
 /**
- * The master key, under which the organizations' secrets are kept: 32 bytes, from `SVC_MASTER_KEY` or from a file of the
- * data folder that is made when it is first needed.
+ * The master key, which encrypts the secrets of organizations: 32 bytes from `SVC_MASTER_KEY` or from a file in the data
+ * folder, which the first start creates.
  */
 import { createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface MasterKey {
-  /** 8 hex digits that tell keys apart and say nothing about them; kept beside what a key sealed. */
+  /** 8 hex digits of a hash of the key, stored with each sealed secret. */
   id: string;
   key: KeyObject;
 }
@@ -16,10 +16,10 @@ const keyBytes = 32;
 const fileName = "master.key";
 
 /**
- * Reads the key from the variable or, without one, from `master.key` in the data folder, which must exist. Of several
- * servers that start at once on an empty folder one makes the file and all read the same key.
+ * Reads the key from the variable or, if that is empty, from `master.key` in the data folder, which must exist. If several
+ * servers start at the same time on an empty folder, one creates the file and all read the same key.
  *
- * @throws Error that says what is wrong with the variable or the file
+ * @throws Error if the variable or the file is invalid
  */
 export function loadMasterKey(variable: string | undefined, dataDir: string): MasterKey {
   if (variable) return masterKey(decode(variable, "SVC_MASTER_KEY"));
@@ -52,33 +52,33 @@ function readKeyFile(path: string): MasterKey | null {
     throw error;
   }
   if (process.platform !== "win32" && (statSync(path).mode & 0o077) !== 0) {
-    throw new Error(`Cannot use ${path}: only its owner may have access to it (chmod 600).`);
+    throw new Error(`Cannot use ${path}: only its owner may have access (chmod 600).`);
   }
   return masterKey(decode(text, path));
 }
 
-/** The file appears under its name whole and on disk, or not at all: a link never replaces another server's file. */
+/** A hard link makes the complete, synced file visible at once and never replaces the file of another server. */
 function createKeyFile(path: string): MasterKey {
-  const draft = `${path}.${randomBytes(8).toString("hex")}`;
+  const temporaryPath = `${path}.${randomBytes(8).toString("hex")}`;
   const key = randomBytes(keyBytes);
-  const file = openSync(draft, "wx", 0o600);
+  const file = openSync(temporaryPath, "wx", 0o600);
   try {
     writeSync(file, `${key.toString("base64")}\n`);
     fsyncSync(file);
-    linkSync(draft, path);
+    linkSync(temporaryPath, path);
   } catch (error) {
     if (!isCode(error, "EEXIST")) throw error;
   } finally {
     closeSync(file);
-    rmSync(draft, { force: true });
+    rmSync(temporaryPath, { force: true });
   }
   syncFolder(path);
-  const made = readKeyFile(path);
-  if (made === null) throw new Error(`Cannot use ${path}: it was removed while the server started.`);
-  return made;
+  const created = readKeyFile(path);
+  if (created === null) throw new Error(`Cannot use ${path}: it was removed while the server started.`);
+  return created;
 }
 
-/** So that the new name outlives a power cut. Windows cannot open a folder, and does not need to. */
+/** Makes the new name durable. Windows cannot open a folder. */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(dirname(path), "r");

@@ -1,4 +1,4 @@
-/** What is no longer kept: each statement takes a small batch, so that no transaction holds the store for long. */
+/** Deletes expired rows. Each statement handles a small batch, so that transactions stay short. */
 import { all, first, type Program, run } from "./engine.ts";
 
 const SELECT_OLD_EXECUTIONS = `SELECT org_id, execution_id FROM executions
@@ -8,7 +8,7 @@ const DELETE_ATTEMPTS = "DELETE FROM attempts WHERE org_id = ? AND execution_id 
 const DELETE_LOGS_OF = `DELETE FROM logs
 WHERE org_id = ? AND execution_id = ? AND source IN ('console', 'execution')`;
 const SELECT_ORGANIZATIONS = "SELECT org_id FROM organizations";
-/** Lines are ordered by time as by number, nearly: the oldest are looked at, and those that are old enough go. */
+/** Entries are numbered nearly in the order of their times, so that only those with the lowest numbers are checked. */
 const DELETE_OLD_LOGS = `DELETE FROM logs WHERE org_id = ?1 AND seq IN
   (SELECT seq FROM logs WHERE org_id = ?1 AND source NOT IN ('audit', 'console', 'execution') ORDER BY seq LIMIT ?3)
   AND at < ?2 RETURNING seq`;
@@ -26,7 +26,7 @@ const SELECT_UNUSED_OBJECTS = `SELECT org_id, digest FROM objects o WHERE ${UNUS
 const SELECT_UNUSED_OBJECT = `SELECT digest FROM objects o WHERE ${UNUSED} AND o.org_id = ?2 AND o.digest = ?3`;
 const DELETE_OBJECT = "DELETE FROM objects WHERE org_id = ? AND digest = ?";
 
-/** Deletes finished executions with their logs and attempts; returns how many. */
+/** Deletes finished executions with their logs and attempts. @returns their number */
 export function* deleteOldExecutions(beforeMs: number, limit: number): Program<number> {
   const rows = yield* all<{ org_id: string; execution_id: string }>(SELECT_OLD_EXECUTIONS, beforeMs, limit);
   for (const { org_id, execution_id } of rows) {
@@ -37,13 +37,13 @@ export function* deleteOldExecutions(beforeMs: number, limit: number): Program<n
   return rows.length;
 }
 
-/** Deletes old lines that are not an execution's own, of each organization; the audit trail stays. */
+/** Deletes old log entries of each organization except those of executions and the audit log. @returns the largest number of one organization */
 export function* deleteOldLogs(beforeMs: number, limit: number): Program<number> {
-  let most = 0;
+  let largest = 0;
   for (const { org_id } of yield* all<{ org_id: string }>(SELECT_ORGANIZATIONS)) {
-    most = Math.max(most, (yield* all(DELETE_OLD_LOGS, org_id, beforeMs, limit)).length);
+    largest = Math.max(largest, (yield* all(DELETE_OLD_LOGS, org_id, beforeMs, limit)).length);
   }
-  return most;
+  return largest;
 }
 
 export function* deleteOldTicks(beforeMs: number, limit: number): Program<number> {
@@ -54,7 +54,7 @@ export function* deleteOldUploads(beforeMs: number): Program<void> {
   yield* run(DELETE_OLD_UPLOADS, beforeMs);
 }
 
-/** Packages that no deployment has referenced since a time, and no execution needs. */
+/** Packages that no deployment has used since `beforeMs` and no execution needs. */
 export function* listUnusedObjects(
   beforeMs: number,
   limit: number,
@@ -62,8 +62,8 @@ export function* listUnusedObjects(
   return yield* all<{ org_id: string; digest: string }>(SELECT_UNUSED_OBJECTS, beforeMs, limit);
 }
 
-/** Forgets a package, unless a deployment came to reference it meanwhile; false then. */
-export function* forgetObject(orgId: string, digest: string, beforeMs: number): Program<boolean> {
+/** Deletes the row of a package. @returns false if a deployment uses it again */
+export function* deleteUnusedObject(orgId: string, digest: string, beforeMs: number): Program<boolean> {
   const unused = yield* first(SELECT_UNUSED_OBJECT, beforeMs, orgId, digest);
   if (unused === undefined) return false;
   yield* run(DELETE_OBJECT, orgId, digest);

@@ -62,8 +62,17 @@ const SELECT_ACTIVE_RUN = `SELECT e.execution_id FROM executions e
 JOIN (SELECT org_id, execution_id FROM ticks WHERE org_id = ?1 AND schedule_id = ?2 AND outcome = 'run'
   ORDER BY due_at DESC LIMIT 1) t ON t.org_id = e.org_id AND t.execution_id = e.execution_id
 WHERE e.status IN ('queued', 'running')`;
-const SELECT_WAITING = `SELECT org_id, schedule_id, MIN(due_at) AS due_at FROM ticks WHERE outcome = 'waiting'
-GROUP BY org_id, schedule_id LIMIT ?`;
+const SELECT_READY = `SELECT * FROM (
+  SELECT org_id, schedule_id, MIN(due_at) AS due_at FROM ticks WHERE outcome = 'waiting' GROUP BY org_id, schedule_id) w
+WHERE NOT EXISTS (
+  SELECT 1 FROM ticks r JOIN executions e ON e.org_id = r.org_id AND e.execution_id = r.execution_id
+  WHERE r.org_id = w.org_id AND r.schedule_id = w.schedule_id AND e.status IN ('queued', 'running')
+    AND r.due_at = (SELECT MAX(due_at) FROM ticks l
+      WHERE l.org_id = w.org_id AND l.schedule_id = w.schedule_id AND l.outcome = 'run'))
+OR NOT EXISTS (
+  SELECT 1 FROM schedules s
+  WHERE s.org_id = w.org_id AND s.schedule_id = w.schedule_id AND s.deployment_id IS NOT NULL AND s.paused = 0)
+LIMIT ?`;
 const COUNT_WAITING = `SELECT COUNT(*) AS count FROM ticks
 WHERE org_id = ? AND schedule_id = ? AND outcome = 'waiting'`;
 const SELECT_BY_ID = "SELECT * FROM schedules WHERE org_id = ? AND schedule_id = ?";
@@ -173,11 +182,11 @@ export function* getActiveRunId(orgId: string, scheduleId: string): Program<stri
   return (yield* first<{ execution_id: string }>(SELECT_ACTIVE_RUN, orgId, scheduleId))?.execution_id ?? null;
 }
 
-/** The oldest waiting tick of each schedule. */
-export function* listWaitingTicks(
+/** The oldest waiting tick of each schedule whose latest run has ended, or that is paused or removed. */
+export function* listReadyTicks(
   limit: number,
 ): Program<{ org_id: string; schedule_id: string; due_at: number }[]> {
-  return yield* all<{ org_id: string; schedule_id: string; due_at: number }>(SELECT_WAITING, limit);
+  return yield* all<{ org_id: string; schedule_id: string; due_at: number }>(SELECT_READY, limit);
 }
 
 export function* countWaitingTicks(orgId: string, scheduleId: string): Program<number> {

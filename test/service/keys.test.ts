@@ -25,7 +25,7 @@ const agents = {
 });`,
 };
 
-onEveryRuntime("keys, secrets and runs", {}, (server) => {
+onEveryRuntime("keys, secrets and executions", {}, (server) => {
   beforeAll(async () => {
     await deploy(server, { agents });
   });
@@ -34,8 +34,8 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
     call<{ key: KeyJson; token: string }>(server, "POST", "/api/v1/keys", { json });
   const as = (key: string) => call(server, "GET", "/api/v1/organization", { key });
 
-  describe("keys", () => {
-    test("work from the moment they are made until they are revoked, and are shown once", async () => {
+  describe("API keys", () => {
+    test("work until they are revoked, and are shown once", async () => {
       const { status, json } = await createKey({ name: "ci", scope: "deploy" });
       expect(status).toBe(200);
       expect(json.token).toMatch(/^svc_[0-9a-z]+_[0-9a-f]{64}$/);
@@ -62,7 +62,7 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
       expect(own).not.toContain(json.key.key_id);
     });
 
-    test("cease to work when they expire", async () => {
+    test("stop working when they expire", async () => {
       const expires_at = new Date(Date.now() + 400).toISOString();
       const { json } = await createKey({ name: "short", expires_at });
       expect(json.key.scope).toBe("full");
@@ -71,7 +71,7 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires_at));
     });
 
-    test("of another scope, a time that has passed or no name are not made", async () => {
+    test("are not created with an unknown scope, an expiry in the past or an invalid name", async () => {
       for (const json of [
         { name: "x", scope: "admin" },
         { name: "x", expires_at: "2020-01-01T00:00:00Z" },
@@ -87,7 +87,7 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
     const put = (name: string, value: string) =>
       call(server, "PUT", `/api/v1/secrets/${name}`, { json: { value } });
 
-    test("reach the code of the organization, as they are now, and are shown to nobody", async () => {
+    test("are passed to agents in their current version and never returned by the API", async () => {
       const value = "planted-secret-äöü-\u{1f511}";
       expect((await put("TOKEN", value)).status).toBe(200);
       expect((await runToEnd(server, "tells")).output).toEqual({ TOKEN: value });
@@ -103,7 +103,7 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
       expectError(await call(server, "DELETE", "/api/v1/secrets/TOKEN"), 404, "not_found", /TOKEN/);
     });
 
-    test("of another form are refused", async () => {
+    test("are rejected with an invalid name or value", async () => {
       for (const [name, value] of [
         ["a%20b", "x"],
         ["-a", "x"],
@@ -122,7 +122,7 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
     const act = (id: string, verb: string, json: object = {}) =>
       call<ExecutionJson>(server, "POST", `/api/v1/executions/${id}/${verb}`, { json });
 
-    test("are cancelled while they run, once", async () => {
+    test("are cancelled while they run", async () => {
       const { execution_id } = await run(server, "waits");
       await act(execution_id, "cancel");
       const execution = await ended(server, execution_id);
@@ -133,13 +133,13 @@ onEveryRuntime("keys, secrets and runs", {}, (server) => {
       expect(await ended(server, execution_id)).toEqual(execution);
     });
 
-    test("that have ended stay as they ended", async () => {
+    test("are not changed by a cancellation after they ended", async () => {
       const execution = await runToEnd(server, "echo", { a: 1 });
       await act(execution.execution_id, "cancel");
       expect(await ended(server, execution.execution_id)).toEqual(execution);
     });
 
-    test("are replayed with the same input or another, on the deployment that is active or another", async () => {
+    test("are replayed with the same or another input, on the active or a named deployment", async () => {
       const first = await runToEnd(server, "echo", { a: 1 });
       const same = await act(first.execution_id, "replay");
       expect(same.json).toMatchObject({ trigger: "replay", input: { a: 1 }, status: "queued" });

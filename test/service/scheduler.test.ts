@@ -239,6 +239,18 @@ describe("a tick while the previous run has not ended", () => {
     expect(ticks.at(-1)?.reason).toContain("100");
   });
 
+  test("waits for its own schedule only, however many schedules are waiting", async () => {
+    const schedules = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`s${index}`, { ...every, overlap: "queue" as const }]),
+    );
+    const { engine, advance } = await setUp(schedules, "2026-01-01T00:00:30Z");
+    await advance(2 * minute, 10 * second);
+    await engine.write(() => run("UPDATE executions SET status = 'succeeded' WHERE name = 's59'"));
+    await advance(second);
+    const ticks = (await ticksOf(engine)).filter(({ name }) => name === "s59");
+    expect(ticks.map(({ outcome }) => outcome)).toEqual(["run", "run"]);
+  });
+
   test("runs at the same time with overlap allow", async () => {
     const { engine, advance } = await setUp({ a: { ...every, overlap: "allow" } }, "2026-01-01T00:00:30Z");
     await advance(3 * minute);

@@ -30,7 +30,7 @@ function expectError(result: string | Error, pattern: RegExp): void {
 }
 
 describe("a sealed secret", () => {
-  test("opens as what it was, for the same organization and name alone", () => {
+  test("opens only for the same organization and name", () => {
     fc.assert(
       fc.property(value, (text) => {
         const sealed = sealSecret(key, owner, text);
@@ -45,13 +45,13 @@ describe("a sealed secret", () => {
     );
   });
 
-  test("no name and organization can be shifted into one another", () => {
+  test("does not open if characters move between name and organization", () => {
     const sealed = sealSecret(key, { orgId: "org_a", name: "b" }, "x");
     expectError(open(sealed, key, { orgId: "org_", name: "ab" }), /altered/);
     expectError(open(sealed, key, { orgId: 'org_a","b', name: "" }), /altered/);
   });
 
-  test("says nothing of its value, and never the same twice", () => {
+  test("does not contain its value and differs each time", () => {
     fc.assert(
       fc.property(value, (text) => {
         const sealed = sealSecret(key, owner, text);
@@ -64,17 +64,17 @@ describe("a sealed secret", () => {
     );
   });
 
-  test("opens no more once any character is changed or cut", () => {
+  test("does not open after a change or truncation", () => {
     fc.assert(
       fc.property(value, fc.nat(), fc.nat(5), (text, position, bit) => {
         const sealed = sealSecret(key, owner, text);
         const at = position % sealed.length;
-        const hurt =
+        const changed =
           sealed.slice(0, at) +
           String.fromCharCode(sealed.charCodeAt(at) ^ (1 << bit)) +
           sealed.slice(at + 1);
-        const opened = open(hurt);
-        // Unused bits of the last base64 character change nothing of what it says.
+        const opened = open(changed);
+        // Unused bits of the last base64 character do not change the decoded bytes.
         if (at < sealed.length - 1) expect(opened).toBeInstanceOf(Error);
         else if (!(opened instanceof Error)) expect(opened).toBe(text);
         expect(open(sealed.slice(0, at))).toBeInstanceOf(Error);
@@ -84,7 +84,7 @@ describe("a sealed secret", () => {
     );
   });
 
-  test("names the key that it needs when the server has another, and the format that it is not of", () => {
+  test("reports a different master key and a different format", () => {
     const sealed = sealSecret(key, owner, "hush");
     expectError(open(sealed, otherKey), new RegExp(`'STRIPE'.*${key.id}.*${otherKey.id}.*SVC_MASTER_KEY`));
     expectError(open(sealed.replace("v1.", "v9.")), /'STRIPE'.*format v1/);
@@ -101,7 +101,7 @@ describe("the master key", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("is read from 32 bytes of hex or base64, however written", () => {
+  test("is read from hex, base64 and base64url", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (raw) => {
         const bytes = Buffer.from(raw);
@@ -111,7 +111,7 @@ describe("the master key", () => {
           bytes.toString("hex").toUpperCase(),
           ` ${bytes.toString("base64")}\n`,
         ]) {
-          expect(loadMasterKey(text, "/nowhere").id).toBe(masterKey(bytes).id);
+          expect(loadMasterKey(text, "/does-not-exist").id).toBe(masterKey(bytes).id);
         }
       }),
     );
@@ -127,7 +127,7 @@ describe("the master key", () => {
     Buffer.alloc(16).toString("hex"),
     `${"!".repeat(43)}=`,
     " ",
-  ])("%j is refused without being shown", (text) => {
+  ])("rejects %j without repeating it", (text) => {
     let message = "";
     try {
       loadMasterKey(text, folder);
@@ -139,20 +139,20 @@ describe("the master key", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is made once, for its owner alone, and read again", () => {
-    const made = loadMasterKey(undefined, folder);
+  test("is created once, readable by its owner only, and read again", () => {
+    const created = loadMasterKey(undefined, folder);
     expect(readdirSync(folder)).toEqual(["master.key"]);
     const path = join(folder, "master.key");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const text = readFileSync(path, "utf8");
     expect(Buffer.from(text, "base64")).toHaveLength(32);
-    expect(loadMasterKey("", folder).id).toBe(made.id);
+    expect(loadMasterKey("", folder).id).toBe(created.id);
     expect(readFileSync(path, "utf8")).toBe(text);
-    expect(openSecret(loadMasterKey(undefined, folder), owner, sealSecret(made, owner, "x"))).toBe("x");
-    expect(loadMasterKey(text, "/nowhere").id).toBe(made.id);
+    expect(openSecret(loadMasterKey(undefined, folder), owner, sealSecret(created, owner, "x"))).toBe("x");
+    expect(loadMasterKey(text, "/does-not-exist").id).toBe(created.id);
   });
 
-  test("a file that others may read, or that is damaged, stops the server and is not replaced", () => {
+  test("a file that is damaged or that other users may read is an error and is not replaced", () => {
     const path = join(folder, "master.key");
     writeFileSync(path, Buffer.alloc(32, 7).toString("base64"), { mode: 0o600 });
     chmodSync(path, 0o640);
@@ -169,10 +169,10 @@ describe("the master key", () => {
     expect(() => loadMasterKey(undefined, join(folder, "none"))).toThrow(/ENOENT/);
   });
 
-  test("servers that start at once agree on one, whatever they run on", async () => {
+  test("servers of all runtimes that start at the same time use the same key", async () => {
     const module = new URL("../../server/secrets/master-key.ts", import.meta.url);
     const program = join(folder, "program.mjs");
-    // They wait for a line, so that they start together.
+    // Each program waits for a line, so that all start together.
     writeFileSync(
       program,
       `import { loadMasterKey } from ${JSON.stringify(module)};
@@ -202,15 +202,15 @@ describe("the master key", () => {
   });
 });
 
-describe("what a secret may be", () => {
-  test("its name", () => {
+describe("validation", () => {
+  test("of names", () => {
     for (const name of ["STRIPE_KEY", "a", "0-x", "x".repeat(64)]) expect(secretNameProblem(name)).toBeNull();
     for (const name of ["", "_a", "__proto__", "a b", "a.b", "é", "x".repeat(65)]) {
       expect(secretNameProblem(name)).toMatch(/^Cannot use the secret's name: .*\.$/);
     }
   });
 
-  test("its value", () => {
+  test("of values", () => {
     for (const text of ["x", " \n", "日本", "\u0000", "x".repeat(maxSecretBytes)]) {
       expect(secretValueProblem(text)).toBeNull();
     }
