@@ -11,7 +11,7 @@
  * These are the rules of Vixie's cron(8), with two exceptions that come from croner:
  *
  * - The size of the change does not matter. Vixie's cron treats a change of three hours or more as a correction of the
- *   clock, skips the jobs of the gap and repeats the others. The last such change was Antarctica/Casey in March 2023.
+ *   clock: it skips jobs in the gap and repeats jobs in the repeated time. The last such change was Antarctica/Casey in March 2023.
  * - A skipped local time has no run if the gap ends on another date. This affects jobs between 23:00 and 23:59 in
  *   America/Nuuk and America/Scoresbysund on the last Saturday of March, and dates that a zone left out, such as
  *   30 December 2011 in Pacific/Apia.
