@@ -86,7 +86,7 @@ export function statusOf(error: ConnectError): number {
 }
 
 /** The code as it is spelled in JSON, for example `invalid_argument`. */
-export function codeName(code: Code): string {
+function codeName(code: Code): string {
   return Code[code].replace(/[A-Z]/g, (letter, at) => (at > 0 ? "_" : "") + letter.toLowerCase());
 }
 

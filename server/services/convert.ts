@@ -29,7 +29,7 @@ export function optionalTime(ms: number | null | undefined): Timestamp | undefin
 }
 
 /** The base URL of an environment. */
-export function environmentUrl(baseUrl: string, environment: string): string {
+function environmentUrl(baseUrl: string, environment: string): string {
   return environment === "production" ? baseUrl : `${baseUrl}/env/${environment}`;
 }
 

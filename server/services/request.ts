@@ -24,7 +24,7 @@ function fromUrl(context: HandlerContext): string {
 }
 
 /** @throws ConnectError `invalid_argument` when the text is not a valid name. */
-export function checkedName(what: string, text: string): string {
+function checkedName(what: string, text: string): string {
   if (!isName(text)) throw invalid(`Cannot use ${what} '${text.slice(0, 80)}': it must be ${nameRule}.`);
   return text;
 }

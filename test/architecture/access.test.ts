@@ -1,6 +1,6 @@
 /**
- * Who may call what: every method of the contract, over RPC and every REST path, as the descriptors list them. A method
- * that is new fails here until it is said below what it shows of another organization, which is to be nothing.
+ * Tests authentication, scopes and the separation of organizations for every method of the contract, over RPC and over
+ * each REST path. A new method fails until `requests` below has an entry for it.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ import { type Fields, waysOf } from "./calls.ts";
 const server = useServer("node");
 const methods = services.flatMap((service) => service.methods);
 
-/** What the first organization has. Everything of it is in its answers, and in nobody else's. */
+/** Data of the first organization. No response to another organization may contain it. */
 const owned = {
   org_id: "",
   digest: "",
@@ -34,11 +34,11 @@ const owned = {
   said: "said-by-the-first",
 };
 
-/** What an organization is told when it asks for another's: as if it were not there, or its own, or an empty list. */
+/** The response to another organization: not found, or only its own data. */
 type Shown = "as unknown" | "its own";
 
-/** For each method: how to ask for what the first organization has. */
-const asking: Readonly<Record<string, { fields: () => Fields; shown: Shown }>> = {
+/** For each method: a request for data of the first organization. */
+const requests: Readonly<Record<string, { fields: () => Fields; shown: Shown }>> = {
   CreateUpload: { fields: () => ({ digest: owned.digest, size_bytes: 100 }), shown: "its own" },
   CreateDeployment: { fields: () => ({ digest: owned.digest }), shown: "as unknown" },
   GetDeployment: { fields: () => ({ deployment_id: owned.deployment_id }), shown: "as unknown" },
@@ -71,11 +71,11 @@ const asking: Readonly<Record<string, { fields: () => Fields; shown: Shown }>> =
   Check: { fields: () => ({}), shown: "its own" },
 };
 
-/** The one that asks for no key: who knows the URL may call it. */
+/** The only method without a key: its URL is a secret. */
 const open = "TriggerWebhook";
 
-/** What the second organization asks for besides: of the same form as the first one's, and nobody's. */
-function unknown(fields: Fields): Fields {
+/** The same request with identifiers that do not exist. */
+function withUnknownIds(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
@@ -112,8 +112,8 @@ beforeAll(async () => {
   second = await createOrganization("Second organization");
 });
 
-test("every method is asked for here", () => {
-  expect(Object.keys(asking).toSorted()).toEqual(
+test("has a request for every method", () => {
+  expect(Object.keys(requests).toSorted()).toEqual(
     methods
       .map(({ name }) => name)
       .filter((name) => name !== open)
@@ -125,10 +125,10 @@ test("every method is asked for here", () => {
 describe.each(methods.filter(({ name }) => name !== open).map((method) => [method.name, method] as const))(
   "%s",
   (name, method) => {
-    const { fields, shown } = asking[name] ?? { fields: () => ({}), shown: "its own" };
+    const { fields, shown } = requests[name] ?? { fields: () => ({}), shown: "its own" };
     const needed = getOption(method, scope);
 
-    test("is refused without a key and with a wrong one", async () => {
+    test("rejects a missing and an invalid key", async () => {
       const [, id = ""] = server.apiKey.split("_");
       for (const way of waysOf(server, method)) {
         for (const key of [null, `svc_${id}_${"0".repeat(64)}`, "svc_nobody_0123456789abcdef"]) {
@@ -138,13 +138,13 @@ describe.each(methods.filter(({ name }) => name !== open).map((method) => [metho
       }
     });
 
-    test(`needs scope ${needed}, and no more`, async () => {
+    test(`requires scope ${needed}`, async () => {
       const held = scopes.indexOf(needed as (typeof scopes)[number]);
       const enough = await createKey(needed);
       const tooLittle = held === 0 ? null : await createKey(scopes[held - 1] ?? "");
       for (const way of waysOf(server, method)) {
-        // Nothing of the organization's own is touched by what is nobody's.
-        const harmless = shown === "as unknown" ? unknown(fields()) : fields();
+        // Unknown ids keep the call from changing data of the organization.
+        const harmless = shown === "as unknown" ? withUnknownIds(fields()) : fields();
         expect((await way.call(harmless, enough)).code, `${way.name} with ${needed}`).not.toBe(
           "permission_denied",
         );
@@ -155,12 +155,12 @@ describe.each(methods.filter(({ name }) => name !== open).map((method) => [metho
       }
     });
 
-    test("shows another organization nothing", async () => {
+    test("shows another organization no data", async () => {
       for (const way of waysOf(server, method)) {
         const asked = fields();
         const result = await way.call(asked, second);
         if (shown === "as unknown") {
-          const other = unknown(asked);
+          const other = withUnknownIds(asked);
           const nothing = await way.call(other, second);
           expect(result.code, way.name).not.toBe("ok");
           expect([result.code, anonymous(result.message, asked)], way.name).toEqual([
@@ -180,7 +180,7 @@ describe.each(methods.filter(({ name }) => name !== open).map((method) => [metho
   },
 );
 
-test("nothing of the first organization has changed", async () => {
+test("leaves the data of the first organization unchanged", async () => {
   const get = (path: string) => ok<Record<string, unknown>>(server, "GET", path);
   expect(await get(`/api/v1/deployments/${owned.deployment_id}`)).toMatchObject({ status: "active" });
   expect(await get(`/api/v1/executions/${owned.execution_id}`)).toMatchObject({
@@ -195,7 +195,7 @@ test("nothing of the first organization has changed", async () => {
   expect(executions.length).toBe(1);
 });
 
-/** A message without what was asked for, which it may name. */
+/** Replaces the requested values, which a message may contain. */
 function anonymous(message: string, fields: Fields): string {
   return Object.values(fields).reduce<string>(
     (text, value) => (typeof value === "string" && value !== "" ? text.replaceAll(value, "…") : text),
@@ -203,7 +203,7 @@ function anonymous(message: string, fields: Fields): string {
   );
 }
 
-/** Deliveries are written a moment after they are answered. */
+/** A delivery may be stored after its response. */
 async function firstDelivery(): Promise<string> {
   const path = "/api/v1/webhooks/deliveries";
   const { deliveries } = await ok<{ deliveries: { delivery_id: string }[] }>(server, "GET", path);
@@ -217,7 +217,7 @@ async function createKey(needed: string): Promise<string> {
   return (await ok<{ token: string }>(server, "POST", "/api/v1/keys", { json })).token;
 }
 
-/** Beside the running server, as an operator does. @returns its first key */
+/** Creates an organization in the data folder of the running server. @returns its first key */
 async function createOrganization(name: string): Promise<string> {
   const [program, ...args] = commandOf("node");
   const command = ["admin", "organizations", "create", name, "--data", server.dataDir, "--json"];

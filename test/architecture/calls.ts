@@ -6,21 +6,21 @@ import { type Rule, rulesOf } from "../../server/routes/http-rule.ts";
 import { call } from "../support/rest.ts";
 import type { TestServer } from "../support/server.ts";
 
-/** What came back, in words that RPC and REST have in common. */
+/** A result in terms that RPC and REST share. */
 export interface Result {
   /** `ok`, or the code of the error, for example `not_found`. */
   code: string;
-  /** Of the error; empty when there is none. */
+  /** The message of the error; empty on success. */
   message: string;
-  /** Everything that was sent back. */
+  /** The whole response. */
   text: string;
 }
 
-/** Members by the names of the contract's JSON, as in `deployment_id`. */
+/** Request fields by their JSON names, for example `deployment_id`. */
 export type Fields = JsonObject;
 
 /** @param key - null to send none */
-export async function callRpc(
+async function callRpc(
   server: TestServer,
   method: DescMethod,
   fields: Fields,
@@ -65,12 +65,7 @@ export async function callRpc(
   }
 }
 
-export async function callRest(
-  server: TestServer,
-  rule: Rule,
-  fields: Fields,
-  key: string | null,
-): Promise<Result> {
+async function callRest(server: TestServer, rule: Rule, fields: Fields, key: string | null): Promise<Result> {
   const rest = { ...fields };
   const segments = rule.segments.map((segment) => {
     if ("literal" in segment) return segment.literal;

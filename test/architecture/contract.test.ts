@@ -17,7 +17,7 @@ import { rulesOf } from "../../server/routes/http-rule.ts";
 import { services } from "../../server/services/index.ts";
 import { bareEnvironment, bin, root } from "../support/runtimes.ts";
 
-/** buf, with no network to go to: whatever it fetched would fail. */
+/** Runs buf without a network. */
 async function buf(...args: string[]): Promise<Buffer> {
   const nowhere = "http://127.0.0.1:9";
   const env = {
@@ -41,7 +41,7 @@ function filesUnder(folder: string): string[] {
     .toSorted();
 }
 
-test("the committed code is what buf generates, with no network", async () => {
+test("the committed code matches the generated code", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-generated-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   await buf("generate", "-o", folder);
@@ -55,7 +55,7 @@ test("the committed code is what buf generates, with no network", async () => {
   }
 });
 
-test("buf finds nothing to say about the contract", async () => {
+test("buf lint and buf format report no problems", async () => {
   expect((await buf("lint", "proto")).toString()).toBe("");
   expect((await buf("format", "proto", "-d", "--exit-code")).toString()).toBe("");
 });
@@ -63,7 +63,7 @@ test("buf finds nothing to say about the contract", async () => {
 const methods = services.flatMap((service) => service.methods);
 
 describe("every method", () => {
-  test("is of a service of the design", () => {
+  test("belongs to a known service", () => {
     const named = services.map((service) => service.typeName.replace("svc.v1.", ""));
     expect(named.toSorted()).toEqual([
       "DeploymentService",
@@ -76,7 +76,7 @@ describe("every method", () => {
     expect(methods.length).toBeGreaterThanOrEqual(30);
   });
 
-  test("says which scope it needs, and only the webhook's trigger none", () => {
+  test("requires a scope, except TriggerWebhook", () => {
     const allowed = [...scopes, "none"];
     expect(methods.filter((method) => !allowed.includes(getOption(method, scope))).map(String)).toEqual([]);
     expect(methods.filter((method) => getOption(method, scope) === "none").map(({ name }) => name)).toEqual([
@@ -84,12 +84,12 @@ describe("every method", () => {
     ]);
   });
 
-  test("that changes something needs more than to read", () => {
+  test("requires more than the scope read when it changes data", () => {
     const reading = methods.filter((method) => getOption(method, scope) === "read").map(({ name }) => name);
     expect(reading.filter((name) => !/^(Get|List|Watch|Tail|Check|Download)/.test(name))).toEqual([]);
   });
 
-  test("has an HTTP rule of its own", () => {
+  test("has a unique HTTP rule", () => {
     expect(methods.filter((method) => !hasOption(method, http)).map(String)).toEqual([]);
     const paths = services
       .flatMap(rulesOf)
@@ -116,7 +116,7 @@ test("every service, method and field has a comment", async () => {
   expect(withoutSentence.map(({ name }) => name)).toEqual([]);
 });
 
-/** Numbers of fields in descriptor.proto, of which the paths of comments are made. */
+/** Field numbers of descriptor.proto, which form the paths of comments. */
 const inFile = { message: 4, service: 6 };
 const inMessage = { field: 2, nested: 3 };
 const inService = { method: 2 };
@@ -126,7 +126,7 @@ interface Place {
   comment: string;
 }
 
-/** Everything that needs a comment. Of a message, its fields say it. */
+/** The services, methods and fields. Messages are described by their fields. */
 function placesOf(file: FileDescriptorProto): Place[] {
   const comments = new Map(
     (file.sourceCodeInfo?.location ?? []).map(({ path, leadingComments }) => [

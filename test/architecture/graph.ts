@@ -1,4 +1,4 @@
-/** The import graph of the repository's own sources, read from their text: Biome's formatting makes that reliable. */
+/** The import graph of the sources, read with regular expressions, which rely on Biome's formatting. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { root } from "../support/runtimes.ts";
@@ -6,14 +6,14 @@ import { root } from "../support/runtimes.ts";
 export interface Import {
   /** Path of the importing file from the root, with `/`. */
   from: string;
-  /** Path of the imported file from the root; or the specifier, when it is of npm or the runtime. */
+  /** Path of the imported file from the root, or the specifier of an npm package or a builtin. */
   to: string;
-  /** `value` is there at run time; `type` is erased; `lazy` is loaded when the code comes to it. */
+  /** `value` is a static import, `type` is erased, `lazy` is a dynamic import. */
   kind: "value" | "type" | "lazy";
 }
 
-/** The folders that hold what is published. */
-export const folders = ["proto", "project", "server", "cli", "plugin"] as const;
+/** The published folders. */
+const folders = ["proto", "project", "server", "cli", "plugin"] as const;
 
 const statement = /^(?:import|export)\s+(type\s+)?(?:[\w$*{}\s,]+?\sfrom\s+)?"([^"]+)"/gm;
 const expression = /(typeof\s+)?\bimport\(\s*"([^"]+)"\s*,?\s*\)/g;
@@ -36,12 +36,12 @@ export const imports: readonly Import[] = files.flatMap((from) => {
   return found;
 });
 
-/** Whether an import is of a file of this repository. */
+/** Whether the imported file belongs to this repository. */
 export function isOwn({ to }: Import): boolean {
   return folders.some((folder) => to.startsWith(`${folder}/`));
 }
 
-/** Everything that is loaded when one of these files is, itself included; without what comes lazily. */
+/** The files that the entries load statically, including the entries. */
 export function loadedBy(entries: readonly string[]): Set<string> {
   const seen = new Set<string>();
   const waiting = [...entries];
@@ -53,7 +53,7 @@ export function loadedBy(entries: readonly string[]): Set<string> {
   return seen;
 }
 
-/** One way round a cycle in a graph, if it has any. */
+/** A cycle of the graph, or null. */
 export function findCycle(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
   const done = new Set<string>();
   const path: string[] = [];
@@ -77,7 +77,7 @@ export function findCycle(edges: ReadonlyMap<string, ReadonlySet<string>>): stri
   return null;
 }
 
-/** The graph of something coarser than files, such as folders: an edge wherever two differ. */
+/** The import graph of groups of files, such as folders. */
 export function edgesBy(name: (file: string) => string, some: readonly Import[]): Map<string, Set<string>> {
   const edges = new Map<string, Set<string>>();
   for (const { from, to } of some) {

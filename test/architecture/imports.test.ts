@@ -6,14 +6,14 @@ const inServer = own.filter(({ from, to }) => from.startsWith("server/") && to.s
 const text = ({ from, to, kind }: Import) => `${from} → ${to} (${kind})`;
 const folderOf = (file: string) => file.split("/")[0] ?? "";
 
-test("every import of a file leads to one", () => {
+test("resolves every import", () => {
   expect(files.length).toBeGreaterThan(200);
   expect(imports.length).toBeGreaterThan(1000);
   expect(own.filter(({ to }) => !files.includes(to)).map(text)).toEqual([]);
 });
 
-describe("between the folders", () => {
-  /** What each folder may import, besides itself. */
+describe("folders", () => {
+  /** The other folders that each folder may import. */
   const below: Record<string, readonly string[]> = {
     proto: [],
     project: ["proto"],
@@ -22,7 +22,7 @@ describe("between the folders", () => {
     plugin: [],
   };
 
-  test("imports point one way", () => {
+  test("import only the folders below them", () => {
     const upward = own.filter(({ from, to }) => {
       const [a, b] = [folderOf(from), folderOf(to)];
       return a !== b && !below[a]?.includes(b);
@@ -30,12 +30,12 @@ describe("between the folders", () => {
     expect(upward.map(text)).toEqual([]);
   });
 
-  test("the command line loads the server lazily, and only to serve, to test and to administrate", () => {
+  test("cli loads the server lazily, in serve, test and admin only", () => {
     const entries = files.filter((file) => file === "cli/main.ts" || file.startsWith("cli/commands/"));
     expect(entries.length).toBeGreaterThan(20);
     for (const entry of entries) {
       const server = [...loadedBy([entry])].filter((file) => file.startsWith("server/"));
-      expect(server, `what ${entry} loads of the server at once`).toEqual([]);
+      expect(server, `server files that ${entry} loads statically`).toEqual([]);
     }
     const doors = own.filter(
       ({ from, to, kind }) => from.startsWith("cli/") && to.startsWith("server/") && kind !== "type",
@@ -47,12 +47,12 @@ describe("between the folders", () => {
     ]);
   });
 
-  test("the help of 'svc' loads neither Connect nor the contract", () => {
+  test("svc --help loads neither Connect nor the contract", () => {
     const loaded = [...loadedBy(["cli/main.ts", "cli/app/help.ts"])];
     expect(loaded.filter((file) => /^(proto\/|@connectrpc|@bufbuild)/.test(file))).toEqual([]);
   });
 
-  test("the plugin needs ofetch and nothing else of npm, and loads even that lazily", () => {
+  test("plugin imports no npm package but ofetch, which it loads lazily", () => {
     const outside = imports.filter(
       (one) => one.from.startsWith("plugin/") && !isOwn(one) && !one.to.startsWith("node:"),
     );
@@ -61,14 +61,14 @@ describe("between the folders", () => {
     );
   });
 
-  test("what users import as 'svc' imports nothing", () => {
+  test("the module 'svc' imports nothing", () => {
     const runtime = imports.filter(({ from, kind }) => from === "project/authoring.ts" && kind !== "type");
     expect(runtime.map(text)).toEqual([]);
   });
 });
 
-describe("in the server", () => {
-  /** From the bottom up; each may import those before it. Within a row, no two may import each other. */
+describe("server", () => {
+  /** From the bottom up. A part may import lower layers, and parts of its own layer without a cycle. */
   const layers: readonly (readonly string[])[] = [
     ["errors", "config", "runtime", "ids", "keys", "version", "sender", "lru"],
     [
@@ -92,31 +92,31 @@ describe("in the server", () => {
   const partOf = (file: string) => file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
   const layerOf = (file: string) => layers.findIndex((layer) => layer.includes(partOf(file)));
 
-  test("every part has its layer", () => {
+  test("assigns each part to a layer", () => {
     expect(files.filter((file) => file.startsWith("server/") && layerOf(file) < 0)).toEqual([]);
   });
 
-  test("imports point down", () => {
+  test("imports only the same or lower layers", () => {
     const upward = inServer.filter(({ from, to }) => layerOf(to) > layerOf(from));
     expect(upward.map(text)).toEqual([]);
   });
 
-  test("parts of one layer do not import each other", () => {
+  test("has no import cycle between parts", () => {
     expect(findCycle(edgesBy(partOf, inServer))).toBeNull();
   });
 
-  test("only the composition roots name a concrete driver", () => {
+  test("imports concrete drivers in composition roots only", () => {
     const drivers = ["server/store/sqlite.ts", "server/storage/filesystem.ts"];
     const namers = inServer.filter(({ to }) => drivers.includes(to)).map(({ from }) => from);
     expect([...new Set(namers)].toSorted()).toEqual(["server/admin.ts", "server/server.ts"]);
   });
 
-  test("only the runtime file asks which runtime it is", () => {
+  test("imports builtins of Bun and Deno nowhere", () => {
     const asking = imports.filter(({ from, to }) => from.startsWith("server/") && /^(bun|deno)\b/.test(to));
     expect(asking.map(text)).toEqual([]);
   });
 
-  test("the process that runs users' code loads its own files and the runtime's, and no more", () => {
+  test("a runner loads its own files and server/runtime.ts only", () => {
     const loaded = [...loadedBy(["server/executions/runner/main.ts"])];
     const foreign = loaded.filter(
       (file) => !file.startsWith("server/executions/runner/") && !file.startsWith("node:"),
@@ -130,8 +130,8 @@ describe("in the server", () => {
   });
 });
 
-describe("cycles", () => {
-  test("there are none", () => {
+describe("files", () => {
+  test("have no import cycle", () => {
     const edges = edgesBy(
       (file) => file,
       own.filter(({ kind }) => kind !== "lazy"),

@@ -21,12 +21,12 @@ const manifest = JSON.parse(read("package.json")) as {
 interface Locked {
   version?: string;
   integrity?: string;
-  /** Where people may give money; the only addresses that belong there. */
+  /** Links for donations, the only URLs in the lock file. */
   funding?: unknown;
 }
 
-describe("what users import", () => {
-  test("as 'svc' is this and no more", () => {
+describe("public exports", () => {
+  test("of 'svc'", () => {
     expect(Object.keys(authoring).toSorted()).toEqual([
       "ExecutionError",
       "FinalError",
@@ -47,7 +47,7 @@ describe("what users import", () => {
     ]);
   });
 
-  test("as 'svc/plugin' has the plugin and its adapters", () => {
+  test("of 'svc/plugin'", () => {
     expect(Object.keys(plugin).toSorted()).toEqual([
       "RestError",
       "RestPlugin",
@@ -60,7 +60,7 @@ describe("what users import", () => {
 });
 
 describe("the lock file", () => {
-  test("names no registry, so that it works behind every mirror", () => {
+  test("contains no registry URL", () => {
     const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> };
     const entries = Object.values(packages).map(({ funding, ...entry }) => JSON.stringify(entry));
     expect(entries.length).toBeGreaterThan(50);
@@ -69,7 +69,7 @@ describe("the lock file", () => {
     expect(read(".npmrc")).not.toMatch(/registry\s*=|_auth|token/i);
   });
 
-  test("has exact versions, with their integrity", () => {
+  test("has exact versions and their integrity", () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
     const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> };
@@ -80,7 +80,7 @@ describe("the lock file", () => {
   });
 });
 
-test("every dependency is imported by what is published", async () => {
+test("published files import all dependencies and no other packages", async () => {
   const { imports } = await import("./graph.ts");
   const used = new Set(
     imports.map(({ to }) =>
@@ -98,7 +98,7 @@ test("every dependency is imported by what is published", async () => {
 });
 
 describe("the published package", () => {
-  test("holds what was compiled, the contract and the papers, and nothing else", async () => {
+  test("contains the compiled code, the contract and the documents only", async () => {
     const copy = await copyOfRepository();
     await run(bin("tsc"), ["-p", "tsconfig.build.json"], { cwd: copy });
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: copy });
@@ -126,7 +126,7 @@ describe("the published package", () => {
     }
     expect(paths).toContain("proto/svc/v1/webhook.proto");
     expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(7);
-    // What it runs with is what it was compiled to: no import of a TypeScript file is left.
+    // Compiled files must not import TypeScript sources.
     const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
     const left = compiled.filter((path) =>
       /(?:from|import\()\s*"\.[^"]+\.ts"/.test(readFileSync(join(copy, path), "utf8")),
@@ -135,7 +135,7 @@ describe("the published package", () => {
   });
 });
 
-/** The committed files as they are now, with the dependencies of the repository. */
+/** A copy of the working tree, with a link to its dependencies. */
 async function copyOfRepository(): Promise<string> {
   const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
   onTestFinished(() => rmSync(copy, { recursive: true }));

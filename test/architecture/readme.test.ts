@@ -1,4 +1,4 @@
-/** What the README tells people to do works, and what it lists is what there is. */
+/** Runs the commands and code blocks of the README, and compares its tables with the code. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -35,14 +35,14 @@ const blocks: readonly Block[] = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)
 );
 const blocksIn = (language: string) =>
   blocks.filter((block) => block.language === language).map(({ text }) => text);
-/** What stands in the text as code, line by line of the blocks for a shell included. */
+/** The text without code blocks. */
 const prose = readme.replaceAll(/^```.*?^```$/gms, "");
 const shellLines = blocksIn("sh").flatMap((text) =>
   text.split("\n").map((line) => line.replace(/\s+#.*$/, "")),
 );
 
 describe("the first two commands", () => {
-  test("are how a newcomer sees it work and runs its tests", () => {
+  test("run the demo and the tests", () => {
     const [first = ""] = blocksIn("sh");
     const lines = first
       .trim()
@@ -53,14 +53,14 @@ describe("the first two commands", () => {
   });
 });
 
-test("every block is of a language that is run or read here", () => {
+test("has code blocks only in languages that are tested", () => {
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["sh", "ts", "yaml"]));
 });
 
-describe("what the README shows", () => {
+describe("the examples of the README", () => {
   const server = useServer("node");
 
-  test("the commands of the start lead from nothing to a run and a webhook", async () => {
+  test("the commands of Start create, deploy and run a project", async () => {
     const [, start = ""] = blocksIn("sh");
     const lines = start.trim().split("\n");
     expect(lines[0]).toMatch(/^svc serve\b/);
@@ -71,7 +71,7 @@ describe("what the README shows", () => {
     writeFileSync(join(folder, "svc"), `#!/bin/sh\nexec '${bin("node")}' '${launcher}' "$@"\n`, {
       mode: 0o755,
     });
-    // Where nobody sits at a terminal, a push has to be told not to ask.
+    // Without a terminal `svc push` requires --force.
     const script = ["set -e", ...lines.slice(2)].join("\n").replace(/^svc push\b/m, "svc push --force");
     const { stdout } = await promisify(execFile)("sh", ["-c", script], {
       cwd: folder,
@@ -121,7 +121,7 @@ describe("what the README shows", () => {
     expect(seen).toEqual(["GET /items/7?full=true Bearer key-of-the-example"]);
   });
 
-  test("the request asks a path that is there, with a key", async () => {
+  test("the curl request succeeds", async () => {
     const request = shellLines.find((line) => line.startsWith("curl ")) ?? "";
     const [, path = ""] = /127\.0\.0\.1:7070(\/\S+)$/.exec(request) ?? [];
     expect(request).toContain('-H "Authorization: Bearer $SVC_API_KEY"');
@@ -129,7 +129,7 @@ describe("what the README shows", () => {
   });
 });
 
-describe("what the README lists", () => {
+describe("the tables of the README", () => {
   const rows = (heading: string) => {
     const [, after = ""] = readme.split(`\n${heading}\n`);
     const [table = ""] = after.split(/\n#+ /);
@@ -138,7 +138,7 @@ describe("what the README lists", () => {
       .slice(1);
   };
 
-  test("the limits are those of the server, with their defaults", () => {
+  test("list the limits of the server with their defaults", () => {
     const listed = rows("### Limits").flatMap(([, defaults = "", variables = ""]) => {
       const values = defaults.split(/, (?=\d)/).map(amount);
       return [...variables.matchAll(/`(SVC_\w+)`/g)].map(([, variable = ""], index) => [
@@ -153,14 +153,14 @@ describe("what the README lists", () => {
     expect(listed.toSorted()).toEqual(known.toSorted());
   });
 
-  test("the variables are those that the server reads", () => {
+  test("list every variable that the server reads", () => {
     const read = ["server/config.ts", "server/secrets/master-key.ts"]
       .flatMap((file) => [...readFileSync(join(root, file), "utf8").matchAll(/\bSVC_[A-Z_]+\b/g)])
       .map(([name]) => name);
     for (const name of new Set(read)) expect(readme, name).toContain(`\`${name}\``);
   });
 
-  test("the dependencies are those of the package", () => {
+  test("list the dependencies of the package", () => {
     const scopeOf = (name: string, index: number, all: string[]) =>
       name.includes("/") || index === 0
         ? name
@@ -169,7 +169,7 @@ describe("what the README lists", () => {
     expect(listed.toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted());
   });
 
-  test("every command is one, with the options that are named", async () => {
+  test("mention only commands and options that exist", async () => {
     const mentions = [...prose.matchAll(/`(svc [a-z][^`]*)`/g)].map(([, mention = ""]) => mention);
     const all = [
       ...mentions,
@@ -190,13 +190,13 @@ describe("what the README lists", () => {
     }
   });
 
-  test("every link within the repository leads somewhere", () => {
+  test("have no broken link within the repository", () => {
     const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, path = ""]) => path);
     expect(links.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });
 
-/** The command at the start of a line, and what follows it. */
+/** Splits a line into the command path and the remaining words. */
 function commandIn(line: string): { path: string[]; rest: string[] } {
   const words = line.split(/\s+/).slice(1);
   const path: string[] = [];
@@ -211,7 +211,7 @@ function commandIn(line: string): { path: string[]; rest: string[] } {
   return { path, rest: words.slice(path.length) };
 }
 
-/** `1 MiB`, `20,000`, `64 levels` and the like as a number. */
+/** Converts `1 MiB`, `20,000` or `64 levels` to a number. */
 function amount(text: string): number {
   const number = Number(/^[\d,]+/.exec(text)?.[0].replaceAll(",", ""));
   return number * (text.includes("MiB") ? 2 ** 20 : text.includes("KiB") ? 2 ** 10 : 1);

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: the main job, end to end, on real parts. Starts a server in a scratch folder, deploys what `svc init`
- * writes, posts a recorded GitHub event to the agent's webhook, and shows the execution. Prints each command before it
- * runs, so that a reader can repeat it by hand; leaves nothing running and nothing behind.
+ * `npm run demo`: starts a server in a temporary folder, deploys the project that `svc init` creates, sends a recorded
+ * GitHub event to its webhook, and shows the execution. Prints each command before it runs it, and removes everything
+ * at the end.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -28,37 +28,37 @@ try {
 }
 
 async function run(): Promise<void> {
-  title("The commands below are what you would type; here, svc is");
-  say(`alias svc="${process.execPath} ${main}"`);
+  title("These commands use the alias");
+  printCommand(`alias svc="${process.execPath} ${main}"`);
 
   title("1. Start a server: one port, one folder");
-  say(`svc serve --port 0 --data ${join(scratch, "data")} &`);
+  printCommand(`svc serve --port 0 --data ${join(scratch, "data")} &`);
   const { url, key } = await startServer();
   env.SVC_BASE_URL = url;
   env.SVC_API_KEY = key;
-  say(`export SVC_BASE_URL=${url} SVC_API_KEY=${key.slice(0, 12)}…`);
+  printCommand(`export SVC_BASE_URL=${url} SVC_API_KEY=${key.slice(0, 12)}…`);
 
-  title("2. Make a project and deploy it");
-  say(`cd ${scratch}`);
+  title("2. Create a project and deploy it");
+  printCommand(`cd ${scratch}`);
   svc(["init", "hello"], scratch);
-  say("cd hello");
+  printCommand("cd hello");
   svc(["push", "--force"]);
 
-  title("3. Where does GitHub send its events?");
+  title("3. Show the webhook URL");
   svc(["webhook", "list"]);
   const webhook = webhookUrl();
 
-  title("4. Send a real GitHub event there, and wait for the agent");
+  title("4. Send a GitHub event to the webhook and wait for the agent");
   const event = join(scratch, "event.json");
   writeFileSync(event, JSON.stringify(gitHubIssueEvent()));
   const executionId = await post(webhook, event);
 
-  title("5. What did the agent get, return and print?");
+  title("5. Show the execution and its logs");
   svc(["executions", "show", executionId]);
   svc(["logs", "--execution", executionId]);
 
   title("6. Stop the server");
-  say("kill %1");
+  printCommand("kill %1");
 }
 
 function startServer(): Promise<{ url: string; key: string }> {
@@ -88,9 +88,9 @@ function stop(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Prints a command of svc, runs it in the project's folder, and shows what it prints. */
+/** Prints a svc command, runs it in the project folder, and prints its output. */
 function svc(args: string[], cwd = project): void {
-  say(`svc ${args.join(" ")}`);
+  printCommand(`svc ${args.join(" ")}`);
   const { status } = spawnSync(process.execPath, [main, ...args], { cwd, env, stdio: "inherit" });
   if (status !== 0) throw new Error(`'svc ${args.join(" ")}' ended with exit code ${status}`);
 }
@@ -103,12 +103,12 @@ function webhookUrl(): string {
   return url;
 }
 
-/** With curl where there is one, which prints what a reader would see; else with fetch, which is always there. */
+/** Sends the event with curl, or with fetch when curl is not installed. */
 async function post(url: string, file: string): Promise<string> {
   const headers = { "Content-Type": "application/json", "X-GitHub-Event": "issues", Prefer: "wait=30" };
   const args = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const shown = args.map((arg) => (arg === "-H" ? arg : `'${arg}'`)).join(" ");
-  say(`curl -s ${shown} --data @${file} \\\n    ${url}`);
+  printCommand(`curl -s ${shown} --data @${file} \\\n    ${url}`);
   const curl = spawnSync("curl", ["-s", ...args, "--data", `@${file}`, url], { encoding: "utf8" });
   const text =
     curl.error === undefined
@@ -128,6 +128,6 @@ function title(text: string): void {
   console.log(colour ? `\n\u001b[1m${text}\u001b[0m` : `\n${text}`);
 }
 
-function say(command: string): void {
+function printCommand(command: string): void {
   console.log(colour ? `\n\u001b[36m$ ${command}\u001b[0m` : `\n$ ${command}`);
 }

@@ -6,7 +6,7 @@ import type { HealthJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
 onEveryRuntime("health", {}, (server) => {
-  test("the check tells the version, the organization and that all parts work", async () => {
+  test("returns the version, the organization and the state of each part", async () => {
     expect(await ok<HealthJson>(server, "GET", "/health")).toEqual({
       status: "ok",
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -16,14 +16,14 @@ onEveryRuntime("health", {}, (server) => {
     });
   });
 
-  test("the check needs a key, the probes do not", async () => {
+  test("requires a key for /health and none for the probes", async () => {
     expectError(await call(server, "GET", "/health", { key: null }), 401, "unauthenticated", /API key/);
     for (const probe of ["/livez", "/readyz"]) {
       expect(await ok(server, "GET", probe, { key: null })).toEqual({ status: "ok" });
     }
   });
 
-  test("an object storage that cannot be written degrades it, and it recovers", async () => {
+  test("is degraded while the object storage is not writable", async () => {
     const folder = join(server.dataDir, "tmp/uploads");
     rmSync(folder, { recursive: true });
     const health = await call<HealthJson>(server, "GET", "/health");

@@ -27,7 +27,7 @@ interface TransportOptions {
   interceptors: Interceptor[];
 }
 
-/** Every protocol, over every version of HTTP that it knows, in both encodings. */
+/** Every protocol with each HTTP version and encoding that it supports. */
 const transports: Record<string, (options: TransportOptions) => Transport> = {
   gRPC: (options) => createGrpcTransport(options),
   "gRPC in JSON": (options) => createGrpcTransport({ ...options, useBinaryFormat: false }),
@@ -53,17 +53,17 @@ onEveryRuntime("protocols", {}, (server) => {
         return next(request);
       };
       const make = transports[name];
-      if (make === undefined) throw new Error("There is no such transport.");
+      if (make === undefined) throw new Error("Unknown transport.");
       return make({ baseUrl, interceptors: [authorize] });
     };
 
-    test("a call is answered", async () => {
+    test("responds to a call", async () => {
       const health = await createClient(HealthService, connect()).check({});
       expect(health).toMatchObject({ status: "ok", organization: org });
       expect(health.runtime).toContain(server.runtime);
     });
 
-    test("an error has its code, its message and nothing of the server's inside", async () => {
+    test("returns the code and message of an error, and no internals", async () => {
       const deployments = createClient(DeploymentService, connect());
       const missing = await failure(deployments.getDeployment({ deploymentId: "dep_1" }));
       expect([missing.code, missing.rawMessage]).toEqual([Code.NotFound, "There is no deployment 'dep_1'."]);
@@ -78,7 +78,7 @@ onEveryRuntime("protocols", {}, (server) => {
       expect(wrong.code).toBe(Code.Unauthenticated);
     });
 
-    test("a webhook is triggered without a key, and its execution is watched to its end", async () => {
+    test("triggers a webhook without a key, and streams its execution to the end", async () => {
       const webhooks = createClient(WebhookService, connect(""));
       const payload = { text: "ä", list: [1, null] };
       const target = { orgId: org, agentName: "echo", slug: "hook" };
@@ -98,7 +98,7 @@ onEveryRuntime("protocols", {}, (server) => {
       expect(none.code).toBe(Code.NotFound);
     });
 
-    test("a stream brings everything in order, and may be left", async () => {
+    test("streams in order, and allows the client to cancel", async () => {
       const executions = createClient(ExecutionService, connect());
       const { executionId } = await executions.runExecution({ name: "prints" });
       const messages: string[] = [];
@@ -114,7 +114,7 @@ onEveryRuntime("protocols", {}, (server) => {
       expect(broken.code).toBe(Code.NotFound);
     });
 
-    test("an environment's base URL serves it too", async () => {
+    test("serves the base URL of an environment", async () => {
       const executions = createClient(ExecutionService, connect(server.apiKey, `${server.url}/env/staging`));
       const absent = await failure(executions.runExecution({ name: "echo" }));
       expect([absent.code, absent.rawMessage]).toEqual([
@@ -124,8 +124,8 @@ onEveryRuntime("protocols", {}, (server) => {
     });
   });
 
-  describe("by hand", () => {
-    test("a call is one POST of JSON, and an error is the one error shape", async () => {
+  describe("without a client library", () => {
+    test("accepts a POST of JSON, and returns errors in the public format", async () => {
       const path = "/svc.v1.HealthService/Check";
       const answer = await call<HealthJson>(server, "POST", path, { json: {} });
       expect(answer.status).toBe(200);
@@ -135,7 +135,7 @@ onEveryRuntime("protocols", {}, (server) => {
       expect(refusal.json).toEqual({ code: "unauthenticated", message: expect.stringContaining("API key") });
     });
 
-    test("a method or service that is not there is an error", async () => {
+    test("rejects an unknown method or service", async () => {
       for (const path of ["/svc.v1.HealthService/Nothing", "/svc.v1.Nothing/Check"]) {
         const { status } = await call(server, "POST", path, { json: {} });
         expect([404, 501]).toContain(status);
@@ -146,7 +146,7 @@ onEveryRuntime("protocols", {}, (server) => {
     });
   });
 
-  test.each(["grpc", "grpcweb", "connect"])("buf curl speaks %s to it", async (protocol) => {
+  test.each(["grpc", "grpcweb", "connect"])("responds to buf curl over %s", async (protocol) => {
     const args = ["curl", "--schema", "proto", "--protocol", protocol, "--data", "{}"];
     if (protocol === "grpc") args.push("--http2-prior-knowledge");
     args.push(

@@ -5,9 +5,9 @@ import type { DeploymentPage, ErrorJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
 onEveryRuntime("REST", {}, (server) => {
-  test("every way of having no valid key is answered alike", async () => {
+  test("returns one message for all invalid keys", async () => {
     const none = await call(server, "GET", "/api/v1/organization", { key: null });
-    expectError(none, 401, "unauthenticated", /^No API key was sent; it belongs in the header/);
+    expectError(none, 401, "unauthenticated", /^The request has no API key: send it in the header/);
     expect(none.headers.get("www-authenticate")).toBe("Bearer");
     const [, id = "", secret = ""] = server.apiKey.split("_");
     const other = secret.replace(/^./, (digit) => (digit === "0" ? "1" : "0"));
@@ -30,12 +30,12 @@ onEveryRuntime("REST", {}, (server) => {
     expect(basic.status).toBe(401);
   });
 
-  test("the scheme of the key is read in any case", async () => {
+  test("accepts the authorization scheme in any case", async () => {
     const headers = { authorization: `bearer ${server.apiKey}` };
     expect((await call(server, "GET", "/api/v1/organization", { key: null, headers })).status).toBe(200);
   });
 
-  test("an unknown path is 404, with and without a key", async () => {
+  test("returns 404 for an unknown path, with and without a key", async () => {
     for (const path of [
       "/",
       "/api",
@@ -50,7 +50,7 @@ onEveryRuntime("REST", {}, (server) => {
     }
   });
 
-  test("a wrong method is 405 and says which are allowed", async () => {
+  test("returns 405 with the allowed methods", async () => {
     const cases: [method: string, path: string, allow: string][] = [
       ["DELETE", "/health", "GET"],
       ["PUT", "/api/v1/deployments", "GET, POST"],
@@ -71,7 +71,7 @@ onEveryRuntime("REST", {}, (server) => {
     }
   });
 
-  test("a body of another type than JSON is 415, and what is not an object is 400", async () => {
+  test("returns 415 for a body that is not JSON, and 400 for one that is not an object", async () => {
     const path = "/api/v1/executions";
     const cases: [type: string, body: string, status: number][] = [
       ["text/plain", "{}", 415],
@@ -90,7 +90,7 @@ onEveryRuntime("REST", {}, (server) => {
     }
   });
 
-  test("an unknown member and a value of the wrong type are 400 and named", async () => {
+  test("returns 400 with the name of an unknown field or one of the wrong type", async () => {
     const post = (json: unknown) => call(server, "POST", "/api/v1/executions", { json });
     expectError(await post({ name: "a", inputt: {} }), 400, "invalid_argument", /inputt/);
     expectError(await post({ name: 5 }), 400, "invalid_argument", /name/);
@@ -99,7 +99,7 @@ onEveryRuntime("REST", {}, (server) => {
     expectError(await post({ name: "a", environment: "a b" }), 400, "invalid_argument", /environment 'a b'/);
   });
 
-  test("both spellings of a name are read, snake case is written", async () => {
+  test("reads both spellings of a field, and writes snake_case", async () => {
     const digest = "a".repeat(64);
     for (const json of [
       { digest, size_bytes: 5 },
@@ -114,7 +114,7 @@ onEveryRuntime("REST", {}, (server) => {
     }
   });
 
-  test("query parameters are checked", async () => {
+  test("validates query parameters", async () => {
     const cases: [query: string, message: RegExp][] = [
       ["nothing=1", /'nothing'/],
       ["page_size=1001", /1 to 1000/],
@@ -136,7 +136,7 @@ onEveryRuntime("REST", {}, (server) => {
     );
   });
 
-  test("identifiers of any form that name nothing are 404", async () => {
+  test("returns 404 for malformed and unknown identifiers", async () => {
     const ids = [
       "dep_00000000000000000000000000",
       "exe_1",
@@ -157,14 +157,14 @@ onEveryRuntime("REST", {}, (server) => {
     expect((await call(server, "GET", "/api/v1/deployments/%zz")).status).toBe(404);
   });
 
-  test("the path decides over the body", async () => {
+  test("gives the path precedence over the body", async () => {
     const answer = await call(server, "POST", "/api/v1/deployments/dep_path/rollback", {
       json: { deployment_id: "dep_body" },
     });
     expectError(answer, 404, "not_found", /'dep_path'/);
   });
 
-  test("a body over the limit is 413 and names the limit, however it is sent", async () => {
+  test("returns 413 with the limit for a body that exceeds it", async () => {
     const large = `{"name":"a","input":{"x":"${"x".repeat(3_000_000)}"}}`;
     const path = "/api/v1/executions";
     const whole = await call(server, "POST", path, { body: large });
@@ -173,7 +173,7 @@ onEveryRuntime("REST", {}, (server) => {
     expectError(chunked, 413, "resource_exhausted", /1048576 bytes \(SVC_MAX_WEBHOOK_BYTES\)/);
   });
 
-  test("headers over 16 KiB are refused as headers", async () => {
+  test("returns 431 for headers over 16 KiB", async () => {
     const [answer] = await exchange(server, head("GET /livez", { "x-large": "x".repeat(20_000) }));
     expect(answer?.status).toBe(431);
     expect(JSON.parse(answer?.body ?? "") as ErrorJson).toMatchObject({ code: "resource_exhausted" });
@@ -187,13 +187,13 @@ onEveryRuntime("REST", {}, (server) => {
     expect((await call(server, "GET", "/livez")).status).toBe(200);
   });
 
-  test("requests sent at once on one connection are answered in order", async () => {
+  test("responds to pipelined requests in order", async () => {
     const requests = ["/livez", "/nothing", "/readyz"].map((path) => head(`GET ${path}`)).join("");
     const answers = await exchange(server, requests, 3);
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 200]);
   });
 
-  test("an environment's base URL carries the documented paths", async () => {
+  test("serves the documented paths below the base URL of an environment", async () => {
     expect((await call(server, "GET", "/env/staging/health")).status).toBe(200);
     expect((await call(server, "GET", "/env/staging/api/v1/schedules")).status).toBe(200);
     for (const path of [

@@ -26,7 +26,7 @@ setDefaultCACertificates([...getCACertificates(), authority]);
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
 
 onEveryRuntime("TLS", { args }, (server) => {
-  test("the same port speaks HTTP/1.1 and HTTP/2, by ALPN", async () => {
+  test("serves HTTP/1.1 and HTTP/2 on one port with ALPN", async () => {
     expect(server.url).toMatch(/^https:\/\/localhost:\d+$/);
     expect((await call(server, "GET", "/livez", { key: null })).json).toEqual({ status: "ok" });
     const interceptors = [
@@ -46,7 +46,7 @@ onEveryRuntime("TLS", { args }, (server) => {
     }
   });
 
-  test("a package goes up, and webhook URLs are https", async () => {
+  test("accepts an upload, and returns https webhook URLs", async () => {
     const agents = { echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] } };
     const { webhooks } = await deploy(server, { agents });
     expect(webhooks[0]?.url).toMatch(/^https:\/\/localhost:\d+\/webhook\/org_/);
@@ -65,13 +65,13 @@ onEveryRuntime("TLS", { args }, (server) => {
     expect((await call(server, "GET", "/livez", { key: null })).status).toBe(200);
   });
 
-  test("it stops as it does without", async () => {
+  test("exits with 0 on SIGTERM", async () => {
     await call(server, "GET", "/livez", { key: null });
     expect(await server.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     await server.start();
   });
 
-  test("a certificate without its key, or that is not there, is refused in one line", async () => {
+  test("rejects a missing or invalid certificate or key with one line", async () => {
     for (const [given, message] of [
       [["--tls-cert", certFile], /--tls-cert and --tls-key must be given together/],
       [["--tls-cert", join(folder, "none.pem"), "--tls-key", keyFile], /none\.pem/],

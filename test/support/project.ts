@@ -1,4 +1,4 @@
-/** Small projects, given as text, and their way to a server: by the library and the API, not by the command line. */
+/** Creates small projects from text and deploys them through the API, without the command line. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { packFiles } from "../../project/pack.ts";
 import { type Answer, type Caller, call, ok } from "./rest.ts";
 import type { DeploymentJson, UploadJson } from "./shapes.ts";
 
-export interface TargetSource {
+interface TargetSource {
   /** The module. */
   code: string;
   timeout?: number;
@@ -19,7 +19,7 @@ export interface TargetSource {
 export interface ProjectSource {
   name?: string;
   version?: string;
-  /** By name; a text is the code of one without settings. */
+  /** By name; a string is the code of a module without settings. */
   agents?: Readonly<Record<string, TargetSource | string>>;
   workflows?: Readonly<Record<string, TargetSource | string>>;
   schedules?: Readonly<Partial<Record<"agents" | "workflows", Readonly<Record<string, unknown>>>>>;
@@ -32,8 +32,8 @@ export interface Package {
   digest: string;
 }
 
-/** Writes the project's files under a folder. The project file is JSON, which is YAML too. */
-export function writeProject(folder: string, source: ProjectSource): void {
+/** Writes the files of a project to a folder. The project file is JSON, a subset of YAML. */
+function writeProject(folder: string, source: ProjectSource): void {
   const entries = (folderName: string, targets: ProjectSource["agents"] = {}) =>
     Object.entries(targets).map(([name, target]) => {
       const { code, ...settings } = typeof target === "string" ? { code: target } : target;
@@ -65,7 +65,7 @@ export async function packProject(source: ProjectSource): Promise<Package> {
   }
 }
 
-/** Stores a package, unless it is stored. */
+/** Uploads a package unless it is stored already. */
 export async function upload(caller: Caller, { bytes, digest }: Package): Promise<void> {
   const begun = await ok<UploadJson>(caller, "POST", "/api/v1/uploads", {
     json: { digest, size_bytes: bytes.byteLength },
@@ -74,12 +74,12 @@ export async function upload(caller: Caller, { bytes, digest }: Package): Promis
 }
 
 export interface DeployOptions {
-  /** Named by the base URL. Default: `production`. */
+  /** The environment of the base URL. Default: `production`. */
   environment?: string;
   redeploy?: boolean;
 }
 
-/** Uploads and registers; the answer whatever it is. */
+/** Uploads and registers a package; returns the response, also of a failure. */
 export async function tryDeploy(
   caller: Caller,
   source: ProjectSource,
@@ -91,7 +91,7 @@ export async function tryDeploy(
   return call(caller, "POST", `${base}/api/v1/deployments`, { json: { digest: packed.digest, redeploy } });
 }
 
-/** Uploads and registers; the deployment. @throws Error when that failed. */
+/** Uploads and registers a package. @throws Error when the deployment fails */
 export async function deploy(
   caller: Caller,
   source: ProjectSource,

@@ -1,4 +1,4 @@
-/** HTTP/1.1 written by hand, for what no client library would send. */
+/** Raw HTTP/1.1, for requests that no client library sends. */
 import { connect } from "node:net";
 import type { Caller } from "./rest.ts";
 
@@ -9,8 +9,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends bytes as they are and returns every answer that came until the service closed the connection, or until `count`
- * answers were whole. Bytes that the service does not want any more are not an error.
+ * Sends bytes and returns the responses received until the service closes the connection, or the first `count` of them.
+ * A connection that is closed before all bytes are sent is not an error.
  */
 export function exchange(caller: Caller, bytes: string | Uint8Array, count = 1): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(caller.url);
@@ -32,7 +32,7 @@ export function exchange(caller: Caller, bytes: string | Uint8Array, count = 1):
   });
 }
 
-/** The head of a request, with an empty line at its end. */
+/** The request line and headers, with the empty line. */
 export function head(line: string, headers: Readonly<Record<string, string | number>> = {}): string {
   const all = { host: "localhost", ...headers };
   return [
@@ -43,7 +43,7 @@ export function head(line: string, headers: Readonly<Record<string, string | num
   ].join("\r\n");
 }
 
-/** The whole answers at the start of what was received; all answers of the service say how long they are. */
+/** The complete responses at the start of the text. All responses of the service have a Content-Length. */
 function parse(received: Buffer): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let start = 0; ; ) {

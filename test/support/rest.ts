@@ -1,18 +1,18 @@
-/** Calls of the REST paths. */
+/** Calls REST paths. */
 import { expect } from "vitest";
 import type { TestServer } from "./server.ts";
 import type { ErrorJson, ExecutionJson, WatchEvent } from "./shapes.ts";
 
-/** Where to call, and as whom. */
+/** The service and the key of a call. */
 export type Caller = Pick<TestServer, "url" | "apiKey">;
 
 export interface CallOptions {
-  /** Sent as it is, with `Content-Type: application/json` unless the headers say otherwise. */
+  /** Sent unchanged, with `Content-Type: application/json` unless the headers contain another. */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   /** Sent as JSON. */
   json?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Null sends none. Default: the caller's. */
+  /** Null sends no key. Default: the key of the caller. */
   key?: string | null;
   signal?: AbortSignal;
 }
@@ -21,7 +21,7 @@ export interface Answer<T> {
   status: number;
   headers: Headers;
   text: string;
-  /** What the body says when it is JSON. Its shape is the caller's claim, which assertions then check. */
+  /** The parsed body when it is JSON. Its type is not checked. */
   json: T;
 }
 
@@ -39,7 +39,7 @@ export async function call<T = ErrorJson>(
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** As `call`, with the body still to be read. */
+/** Like `call`, without reading the body. */
 export function open(
   caller: Caller,
   method: string,
@@ -58,7 +58,7 @@ export function open(
   return fetch(path.startsWith("http") ? path : caller.url + path, init);
 }
 
-/** The JSON of an answer that must be 200. */
+/** The JSON of a response. @throws Error when the status is not 200 */
 export async function ok<T>(
   caller: Caller,
   method: string,
@@ -70,14 +70,14 @@ export async function ok<T>(
   return answer.json;
 }
 
-/** Asserts an error answer: its status, and the one error shape with this code and message. */
+/** Asserts an error response: its status, and a body with exactly this code and message. */
 export function expectError(answer: Answer<unknown>, status: number, code: string, message: RegExp): void {
   expect.soft(answer.status, answer.text).toBe(status);
   expect.soft(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.json).toEqual({ code, message: expect.stringMatching(message) });
 }
 
-/** The values of a stream of newline-delimited JSON, as they come. */
+/** The values of a stream of newline-delimited JSON. */
 export async function* lines<T>(response: Response): AsyncGenerator<T> {
   let rest = "";
   const decoder = new TextDecoder();
@@ -90,27 +90,27 @@ export async function* lines<T>(response: Response): AsyncGenerator<T> {
   if (rest !== "") throw new Error(`The stream ended within a line: ${rest}`);
 }
 
-/** Everything that the watch stream of an execution tells, until it has ended. */
+/** All events of the watch stream of an execution. */
 export async function watched(caller: Caller, executionId: string): Promise<WatchEvent[]> {
   const response = await open(caller, "GET", `/api/v1/executions/${executionId}/watch`);
   if (response.status !== 200) throw new Error(`watch answered ${response.status}: ${await response.text()}`);
   return Array.fromAsync(lines<WatchEvent>(response));
 }
 
-/** The execution once it has ended. */
+/** Waits until the execution has finished. */
 export async function ended(caller: Caller, executionId: string): Promise<ExecutionJson> {
   const states = (await watched(caller, executionId)).flatMap(({ execution }) => execution ?? []);
   const last = states.at(-1);
-  if (last === undefined) throw new Error("The watch stream told no state.");
+  if (last === undefined) throw new Error("The watch stream has no execution.");
   return last;
 }
 
-/** Queues an agent or workflow. */
+/** Starts an execution without waiting for it. */
 export function run(caller: Caller, name: string, input: unknown = {}): Promise<ExecutionJson> {
   return ok<ExecutionJson>(caller, "POST", "/api/v1/executions", { json: { name, input } });
 }
 
-/** Runs an agent or workflow; the execution once it has ended. */
+/** Runs an agent or workflow and waits until the execution has finished. */
 export async function runToEnd(caller: Caller, name: string, input: unknown = {}): Promise<ExecutionJson> {
   return ended(caller, (await run(caller, name, input)).execution_id);
 }

@@ -1,4 +1,4 @@
-/** The three runtimes, as the project pins them, whatever else the machine has. */
+/** The three runtimes, in the versions that package.json pins. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -6,14 +6,14 @@ export type Runtime = "node" | "bun" | "deno";
 export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
 
 /**
- * Where a long suite of commands runs: everywhere with `ALL_RUNTIMES=1`, which is `npm run test:runtimes`, otherwise on
- * the runtime that it names. What differs between runtimes has suites of its own, which always run on all three.
+ * The runtimes of a suite of commands: all with `ALL_RUNTIMES=1` (`npm run test:runtimes`), otherwise `here`. Suites
+ * of features that differ between runtimes always run on all three.
  */
 export function commandRuntimes(here: Runtime): readonly Runtime[] {
   return process.env.ALL_RUNTIMES === undefined ? [here] : runtimes;
 }
 
-/** The folder of package.json. */
+/** The root folder of the repository. */
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A program of node_modules/.bin. */
@@ -21,12 +21,12 @@ export function bin(name: string): string {
   return join(root, "node_modules/.bin", name);
 }
 
-/** How a runtime starts a script. */
+/** The command that starts a script on a runtime. */
 export function commandOf(runtime: Runtime): readonly [program: string, ...args: string[]] {
   return runtime === "deno" ? [bin("deno"), "run", "-A", "--quiet"] : [bin(runtime)];
 }
 
-/** An environment that holds nothing of this project's and nothing of the runner's. */
+/** An environment without variables of this project and of the test runner. */
 export function bareEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "DENO_DIR"];
   return Object.fromEntries(

@@ -1,8 +1,8 @@
 /**
- * `svc serve` as a process of its own, on a free port with a data folder of its own.
+ * Runs `svc serve` as a process, on a free port and with its own data folder.
  *
- * A server is *new*, then *running* from `start` until it exits, by `kill` or by itself; `start` runs it again on the
- * same data. `discard` ends it for good and removes the data.
+ * States: *new*, *running* from `start` until the process exits, *stopped*. `start` restarts a stopped server with the
+ * same data. `discard` stops the server and removes the data.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,11 +11,11 @@ import { join } from "node:path";
 import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
 
 export interface ServerOptions {
-  /** On top of a bare environment. */
+  /** Variables to add to `bareEnvironment()`. */
   env?: Readonly<Record<string, string>>;
   /** Default: 0, a free port. May change between starts. */
   port?: () => number;
-  /** After `serve --port PORT --data DIR`. */
+  /** Arguments to append to `serve --port PORT --data DIR`. */
   args?: readonly string[];
   /** Default: a new folder, which `discard` removes. */
   dataDir?: string;
@@ -27,7 +27,7 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** Servers that still run when the test process ends are not left behind. */
+/** Kills the servers that still run when the test process exits. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL");
@@ -51,27 +51,27 @@ export class TestServer {
     this.#apiKey = options.env?.SVC_API_KEY ?? "";
   }
 
-  /** For example `http://127.0.0.1:40001`; another after each start. */
+  /** For example `http://127.0.0.1:40001`. The port changes at each start. */
   get url(): string {
     return this.#url;
   }
 
-  /** The first key: the one of the environment, or the one that the first start printed. */
+  /** The first key, from the environment or from the output of the first start. */
   get apiKey(): string {
     return this.#apiKey;
   }
 
-  /** Everything printed since the first start, standard error included. */
+  /** Standard output and standard error since the first start. */
   get output(): string {
     return this.#output;
   }
 
   get pid(): number {
-    if (this.#child?.pid === undefined) throw new Error("The server does not run.");
+    if (this.#child?.pid === undefined) throw new Error("The server is not running.");
     return this.#child.pid;
   }
 
-  /** Resolves once it listens and `/readyz` answers 200. */
+  /** Resolves when `/readyz` returns 200. */
   async start(): Promise<void> {
     const [program, ...args] = commandOf(this.runtime);
     const child = spawn(
@@ -114,10 +114,10 @@ export class TestServer {
     this.#url = url;
     if (this.#apiKey === "") [, this.#apiKey = ""] = await this.printed(/export SVC_API_KEY=(\S+)/);
     const { status } = await fetch(`${url}/readyz`);
-    if (status !== 200) throw new Error(`/readyz answers ${status} after the server said that it listens.`);
+    if (status !== 200) throw new Error(`/readyz returned ${status} after the server was listening.`);
   }
 
-  /** Resolves when the output from `from` on matches. @throws Error when the server exits before. */
+  /** Resolves when the output from offset `from` matches. @throws Error when the server exits first */
   printed(pattern: RegExp, from = 0): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -132,19 +132,19 @@ export class TestServer {
     });
   }
 
-  /** Sends a signal and resolves when the process and its output have ended. */
+  /** Sends a signal and waits until the process has exited. */
   async kill(signal: NodeJS.Signals): Promise<Exit> {
     this.#child?.kill(signal);
     return this.#exited;
   }
 
-  /** Ends it by a signal and starts it again on the same data. */
+  /** Stops the server with a signal and restarts it with the same data. */
   async restart(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     await this.kill(signal);
     await this.start();
   }
 
-  /** Ends it. The data folder is kept, and named, when something failed. */
+  /** Stops the server and removes its data, unless a test has failed. */
   async discard(failed: boolean): Promise<void> {
     await this.kill("SIGKILL");
     if (failed)

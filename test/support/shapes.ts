@@ -1,9 +1,9 @@
-/** What the REST paths answer with, as far as the tests read it: the contract's messages in their JSON spelling. */
+/** JSON responses of the REST paths, with the fields that the tests read. */
 
 export interface ErrorJson {
   code: string;
   message: string;
-  /** Only of a webhook whose caller waited for an execution that failed. */
+  /** Present when a request waited for an execution that failed. */
   execution_id?: string;
 }
 
@@ -95,7 +95,7 @@ export interface WebhookListJson {
   workflows: WebhookGroup[];
 }
 
-export interface WebhookGroup {
+interface WebhookGroup {
   name: string;
   webhooks: { slug: string; url: string; field_mapping: Record<string, string> }[];
 }

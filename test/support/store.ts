@@ -1,4 +1,4 @@
-/** Stores in temporary folders, and what is put into them without a server. */
+/** Creates stores in temporary folders and fills them without a server. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { type DeploymentRow, insertDeployment } from "../../server/store/deploym
 import { all, type Engine, type Row, type SqlValue } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
 
-/** A folder for one test, removed after it unless it failed. */
+/** A folder for one test, removed unless the test fails. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
   onTestFinished(({ task }) => {
@@ -21,14 +21,14 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** A handle on the store of a folder, closed after the test. */
+/** Opens the store of a folder and closes it after the test. */
 export function openStore(folder: string = temporaryFolder()): Engine {
   const engine = openSqlite(folder);
   onTestFinished(() => engine.close());
   return engine;
 }
 
-/** The rows of one statement that only reads. */
+/** The rows of a read-only statement. */
 export function rows<R extends object = Row>(
   engine: Engine,
   sql: string,
@@ -39,7 +39,7 @@ export function rows<R extends object = Row>(
 
 export const orgId: string = `org_${"t".repeat(26)}`;
 
-/** Schedules by the name of their agent; what is not given is as the project file would have it. */
+/** Schedules by the name of their agent, with the defaults of the project file. */
 export type Schedules = Readonly<Record<string, Partial<ScheduleDefinition> & { cron: string }>>;
 
 /** Registers a deployment with these schedules and activates it as of a time. @returns its id */

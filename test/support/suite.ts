@@ -1,11 +1,11 @@
-/** How a suite gets its server. */
+/** Servers for test suites. */
 import { afterAll, beforeAll, describe, expect, type RunnerTestSuite, test } from "vitest";
 import { ok } from "./rest.ts";
 import { type Runtime, runtimes } from "./runtimes.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 import type { HealthJson } from "./shapes.ts";
 
-/** A server for the suite around: running in its tests, gone with its data after them unless one failed. */
+/** A server for the tests of the surrounding suite. Its data is kept when a test fails. */
 export function useServer(runtime: Runtime, options: ServerOptions = {}): TestServer {
   const server = new TestServer(runtime, options);
   beforeAll(() => server.start());
@@ -14,7 +14,7 @@ export function useServer(runtime: Runtime, options: ServerOptions = {}): TestSe
   return server;
 }
 
-/** The same black-box suite against a server on each runtime. The first test asserts which runtime answers. */
+/** Runs a suite against a server on each runtime. The first test asserts which runtime responds. */
 export function onEveryRuntime(
   title: string,
   options: ServerOptions,
@@ -23,7 +23,7 @@ export function onEveryRuntime(
   describe.each(runtimes)(`${title} on %s`, (runtime) => {
     const server = useServer(runtime, options);
 
-    test(`${runtime} answers`, async () => {
+    test(`runs on ${runtime}`, async () => {
       const health = await ok<HealthJson>(server, "GET", "/health");
       expect(health.runtime).toMatch(new RegExp(`^${runtime} \\d+\\.\\d+\\.\\d+$`));
     });

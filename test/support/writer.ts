@@ -1,4 +1,4 @@
-/** A second handle on a store, in a thread of its own: writes a hundred rows, each in a commit of its own, and ends. */
+/** A thread with its own handle on a store: writes a hundred rows, each in its own transaction. */
 import { workerData } from "node:worker_threads";
 import { run } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
