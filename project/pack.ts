@@ -28,7 +28,11 @@ export interface PackedProject {
   remove(): void;
 }
 
-const gzipLevel = 1;
+/**
+ * 40 MB of sources take 450 ms of CPU time on Node and 340 ms on Bun, and become 11.4 and 10.9 MB. Level 1 takes 390 and
+ * 160 ms for 12.0 and 15.0 MB; level 6 takes 910 and 590 ms for 10.4 MB.
+ */
+const gzipLevel = 3;
 
 /** Size of the pieces that are hashed and compressed at a time, in bytes. */
 const pieceBytes = 512 * 1024;
