@@ -1,4 +1,4 @@
-/** Finds the files of a project that are deployed. */
+/** Collects the files of a project for its package. */
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { fold } from "./archive/paths.ts";
@@ -9,48 +9,48 @@ import { TARGET_FOLDERS } from "./tree.ts";
 
 export type { CollectedFile } from "./package-file.ts";
 
-/** Thrown when files cannot be deployed as they are: links that leave the project, names that clash. */
+/** Some files cannot be deployed: a link leaves the project, or names conflict. */
 export class CollectError extends Error {
   override readonly name: string = "CollectError";
-  /** Every one of them, in order of their paths. */
-  readonly mistakes: readonly { path: string; message: string }[];
+  /** All problems, in the order of their paths. */
+  readonly problems: readonly { path: string; message: string }[];
 
-  /** What could be collected. */
+  /** The files without problems. */
   readonly files: readonly CollectedFile[];
 
-  constructor(mistakes: readonly { path: string; message: string }[], files: readonly CollectedFile[]) {
-    super(mistakes.map(({ path, message }) => `${path}: ${message}`).join("\n"));
-    this.mistakes = mistakes;
+  constructor(problems: readonly { path: string; message: string }[], files: readonly CollectedFile[]) {
+    super(problems.map(({ path, message }) => `${path}: ${message}`).join("\n"));
+    this.problems = problems;
     this.files = files;
   }
 }
 
 /**
- * The project file and what is in `agents/` and `workflows/`, as far as git would list it: without what `.gitignore`
- * files, `.git/info/exclude` and the user's own exclude file name, and without `.git`. Tracked files count like others.
- * Sorted by path. git itself is not needed. The project file is there even if it is ignored; it may be missing.
+ * The project file and the files in `agents/` and `workflows/`, sorted by path. Leaves out `.git` and all files ignored by
+ * `.gitignore` files, `.git/info/exclude` or the user's exclude file, even when they are tracked. Does not need git. The
+ * project file cannot be ignored, and may be missing.
  *
- * Links within the project are followed, and the content of what they lead to is deployed under the link's path. Empty
- * folders, sockets and devices are left out.
+ * Follows links within the project: the content of the target is deployed under the link's path. Leaves out empty folders,
+ * sockets and devices.
  *
  * @throws CollectError
  */
 export async function collectProject(root: string): Promise<CollectedFile[]> {
   const realRoot = realpathSync(root);
-  const walk: Walk = { realRoot, files: [], mistakes: [] };
+  const walk: Walk = { realRoot, files: [], problems: [] };
   const wanted = new Set<string>([PROJECT_FILE, ...TARGET_FOLDERS]);
   const rules = IgnoreRules.forProject(realRoot);
   for (const entry of readdirSync(realRoot, { withFileTypes: true })) {
     if (!wanted.has(entry.name)) continue;
-    // The project file is what makes the package; ignoring it cannot be meant.
+    // A project cannot be deployed without its project file, so ignoring it has no effect.
     if (entry.name === PROJECT_FILE) addLeaf(walk, entry, PROJECT_FILE, realRoot, rules, [realRoot]);
     else addEntry(walk, entry, "", realRoot, rules, [realRoot]);
   }
   walk.files.sort((a, b) => comparePaths(a.path, b.path));
-  findClashes(walk);
-  if (walk.mistakes.length > 0) {
-    const mistakes = walk.mistakes.toSorted((a, b) => comparePaths(a.path, b.path));
-    throw new CollectError(mistakes, walk.files);
+  findConflicts(walk);
+  if (walk.problems.length > 0) {
+    const problems = walk.problems.toSorted((a, b) => comparePaths(a.path, b.path));
+    throw new CollectError(problems, walk.files);
   }
   return walk.files;
 }
@@ -58,10 +58,10 @@ export async function collectProject(root: string): Promise<CollectedFile[]> {
 interface Walk {
   realRoot: string;
   files: CollectedFile[];
-  mistakes: { path: string; message: string }[];
+  problems: { path: string; message: string }[];
 }
 
-/** `ancestors` are the real paths of the folders around, to notice a link that leads back into one of them. */
+/** `ancestors` are the real paths of the containing folders, to detect a link to one of them. */
 function addFolder(
   walk: Walk,
   path: string,
@@ -106,7 +106,7 @@ function addLeaf(
   const absolutePath = join(folder, entry.name);
   const stats = statOf(absolutePath);
   if (stats === undefined) {
-    walk.mistakes.push({ path, message: missing(entry) });
+    walk.problems.push({ path, message: missing(entry) });
   } else if (entry.isSymbolicLink()) {
     addLink(walk, path, absolutePath, stats, rules, ancestors);
   } else {
@@ -114,7 +114,7 @@ function addLeaf(
   }
 }
 
-/** Undefined when there is nothing, or a link that leads to itself. */
+/** Undefined when the file does not exist or is a link to itself. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -125,10 +125,10 @@ function statOf(path: string): Stats | undefined {
 }
 
 function missing(entry: Dirent): string {
-  if (entry.isSymbolicLink()) return "the link leads nowhere";
+  if (entry.isSymbolicLink()) return "the target of the link does not exist";
   return entry.name.includes("\ufffd")
     ? "the name is not UTF-8"
-    : "the file was removed while it was looked at";
+    : "the file was removed while the project was read";
 }
 
 function addFile(walk: Walk, path: string, absolutePath: string, stats: Stats): void {
@@ -145,38 +145,38 @@ function addLink(
   ancestors: readonly string[],
 ): void {
   const target = realpathSync(absolutePath);
-  const report = (message: string): void => void walk.mistakes.push({ path, message });
+  const report = (message: string): void => void walk.problems.push({ path, message });
   if (!`${target}${sep}`.startsWith(`${walk.realRoot}${sep}`)) {
-    report("the link leaves the project: copy what it leads to, or ignore it");
+    report("the link leaves the project; copy its target into the project, or ignore the link");
   } else if (stats.isFile()) {
     addFile(walk, path, absolutePath, stats);
   } else if (stats.isDirectory() && path !== PROJECT_FILE) {
     const loop = ancestors.some((ancestor) => ancestor === target || ancestor.startsWith(`${target}${sep}`));
-    if (loop) report("the link leads to a folder that it lies in");
+    if (loop) report("the link leads to a folder that contains it");
     else addFolder(walk, path, target, rules, [...ancestors, target]);
   }
 }
 
-/** Files that would be one on a disk that does not tell case apart; the server refuses such packages. */
-function findClashes(walk: Walk): void {
+/** Reports paths that a file system without case distinction treats as one. The server rejects such packages. */
+function findConflicts(walk: Walk): void {
   const spellings = new Map<string, string>();
   const folders = new Set<string>();
-  const claim = (path: string): void => {
-    const earlier = spellings.get(fold(path));
-    if (earlier === undefined) spellings.set(fold(path), path);
-    else if (earlier !== path) {
-      const message = `differs from ${earlier} only in case or composition, which some file systems cannot hold`;
-      walk.mistakes.push({ path, message });
+  const add = (path: string): void => {
+    const existing = spellings.get(fold(path));
+    if (existing === undefined) spellings.set(fold(path), path);
+    else if (existing !== path) {
+      const message = `differs from ${existing} only in case or composition, which some file systems cannot hold`;
+      walk.problems.push({ path, message });
     }
   };
-  const claimFolder = (path: string): void => {
+  const addParents = (path: string): void => {
     if (path === "" || folders.has(path)) return;
     folders.add(path);
-    claimFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-    claim(path);
+    addParents(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    add(path);
   };
   for (const { path } of walk.files) {
-    claimFolder(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
-    claim(path);
+    addParents(path.slice(0, Math.max(0, path.lastIndexOf("/"))));
+    add(path);
   }
 }

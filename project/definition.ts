@@ -1,8 +1,8 @@
 /**
- * What a project file says, after validation and with every default filled in.
+ * The content of a project file after validation, with all defaults filled in.
  *
- * Glossary: a *project* holds *targets*, which are *agents* and *workflows*. A target may have *webhooks*, found by
- * their *slug* within the target, and one *schedule*. Everything here is plain JSON, so that the store can keep it.
+ * Glossary: a *project* has *targets*, which are *agents* and *workflows*. A target may have *webhooks*, each with a
+ * *slug* that is unique within the target, and one *schedule*. All types here are plain JSON, for the store.
  */
 import type { JsonObject } from "./json.ts";
 
@@ -51,7 +51,7 @@ export interface WebhookDefinition {
   rateLimit: { requestsPerSecond: number; burst: number } | null;
 }
 
-/** Pairs instead of an object, so that no parameter name can touch a prototype. */
+/** Pairs instead of an object, so that no parameter name can set a prototype. */
 export type FieldMapping = { path: string; parameter: string }[];
 
 export const signatureSchemes = [
@@ -77,13 +77,13 @@ export interface SignatureDefinition {
   encoding: "hex" | "base64" | "base64url";
   /** `hmac`: text before the signature, for example `sha256=`. Default empty. */
   prefix: string;
-  /** `hmac`: header with the time in Unix seconds, in lower case; what is signed is then `<timestamp>.<body>`. */
+  /** `hmac`: header with the time in Unix seconds, in lower case. The signed content is then `<timestamp>.<body>`. */
   timestampHeader: string | null;
 }
 
 export interface ScheduleDefinition {
   kind: TargetKind;
-  /** Name of the target that it runs. */
+  /** Name of the scheduled target. */
   name: string;
   /** Five fields. */
   cron: string;
@@ -91,8 +91,8 @@ export interface ScheduleDefinition {
   timezone: string;
   enabled: boolean;
   input: JsonObject;
-  /** What happens to a tick while the run before is still going. Default `skip`. */
+  /** The treatment of a tick while the previous run has not finished. Default `skip`. */
   overlap: "skip" | "queue" | "allow";
-  /** How old a missed tick may be, in seconds, to be run late. Default 0: it is recorded as missed. */
+  /** The age up to which a missed tick is run late, in seconds. Default 0: it is recorded as missed. */
   catchUpSeconds: number;
 }

@@ -1,10 +1,10 @@
-/** How much a package may hold. */
+/** Limits for a package. */
 export interface PackageLimits {
   /** The gzip-compressed archive, in bytes. */
   compressedBytes: number;
   /** The archive after decompression, headers and padding included, in bytes. */
   unpackedBytes: number;
-  /** Files in it; folders count too. */
+  /** Number of files. Folders count too. */
   files: number;
 }
 

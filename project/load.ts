@@ -4,8 +4,10 @@ import { type ParsedProject, PROJECT_FILE, parseProjectFile } from "./file/parse
 import { listTargets } from "./tree.ts";
 
 /**
- * Reads and validates the project file of a folder, together with the modules that lie in it; meant for an unpacked
- * package, where nothing is ignored. A missing project file is a problem, other failures to read throw.
+ * Reads and validates the project file in a folder, and checks that the modules exist. For unpacked packages:
+ * `.gitignore` has no effect. A missing project file is a problem.
+ *
+ * @throws Error when a file cannot be read
  */
 export async function loadProject(dir: string): Promise<ParsedProject> {
   let bytes: Uint8Array;

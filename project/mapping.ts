@@ -1,36 +1,37 @@
 /**
- * The field mapping of a webhook: which member of the payload becomes which input parameter.
+ * The field mapping of a webhook, from values of the payload to parameters of the input.
  *
- * Glossary: an entry's *path* addresses a value of the payload, its *parameter* names it in the input. The *key
- * reading* takes the whole path as the name of one property of the payload, and wins; the *path reading* walks it.
+ * Glossary: the *path* of an entry addresses a value of the payload, and its *parameter* is the name of the value in the
+ * input. The *key reading* takes the whole path as the name of one property of the payload, and has precedence. The *path
+ * reading* follows the steps of the path.
  */
 import type { FieldMapping } from "./definition.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import { type PathStep, parsePath } from "./path.ts";
 
-/** A mapping made ready to be applied many times. */
+/** A compiled mapping. */
 export interface Mapping {
   /**
-   * The input for a payload: the mapped parameters alone, or the payload itself when the mapping is empty. Values are
-   * shared with the payload, not copied. `unmapped` has the paths that lead nowhere, in the order of the mapping.
+   * The input for a payload: only the mapped parameters, or the payload itself when the mapping is empty. Values are
+   * shared with the payload and not copied. `unmapped` has the paths without a value, in the order of the mapping.
    */
   apply(payload: JsonObject): { input: JsonObject; unmapped: string[] };
-  /** What each entry found, in the order of the mapping; empty for an empty mapping. */
+  /** The result of each entry, in the order of the mapping. Empty for an empty mapping. */
   trace(payload: JsonObject): TraceEntry[];
 }
 
-/** What one entry of a mapping found in a payload. Plain JSON. */
+/** The result of one entry for a payload. Plain JSON. */
 export interface TraceEntry {
   path: string;
   parameter: string;
   found: boolean;
-  /** Type of the value found; null when none was. */
+  /** Type of the value; null when not found. */
   type: JsonType | null;
-  /** Which reading found it; `path` when none did. */
+  /** The reading that found it; `path` when not found. */
   reading: "key" | "path";
-  /** The part of the path that is missing, from its start: `items[3]` of `items[3].sku`. Null when found. */
+  /** The path up to the first missing step: `items[3]` of `items[3].sku`. Null when found. */
   stoppedAt: string | null;
-  /** Why it is missing, as a clause: `items has 2 elements`. Null when found. */
+  /** The reason, as a clause: `items has 2 elements`. Null when found. */
   because: string | null;
 }
 
@@ -39,22 +40,22 @@ type JsonType = "null" | "boolean" | "number" | "string" | "array" | "object";
 interface Entry {
   path: string;
   parameter: string;
-  /** Assigning to this name would set the prototype of the input. */
-  unsafe: boolean;
+  /** Assigning to this parameter would set the prototype of the input. */
+  setsPrototype: boolean;
   steps: readonly PathStep[];
 }
 
 /**
- * Compiles a mapping. Of two entries with one parameter, the later one that finds a value wins; validation refuses
- * such mappings.
+ * Compiles a mapping. When two entries have the same parameter, the last one with a value takes effect; validation
+ * rejects such mappings.
  *
- * @throws Error when a path does not parse; see {@link parsePath}
+ * @throws Error when a path is invalid, see {@link parsePath}
  */
 export function compileMapping(mapping: FieldMapping): Mapping {
   const entries: Entry[] = mapping.map(({ path, parameter }) => ({
     path,
     parameter,
-    unsafe: parameter === "__proto__",
+    setsPrototype: parameter === "__proto__",
     steps: parsePath(path),
   }));
   return {
@@ -65,7 +66,7 @@ export function compileMapping(mapping: FieldMapping): Mapping {
       for (const entry of entries) {
         const value = Object.hasOwn(payload, entry.path) ? payload[entry.path] : walk(payload, entry.steps);
         if (value === undefined) unmapped.push(entry.path);
-        else if (entry.unsafe) defineProto(input, value);
+        else if (entry.setsPrototype) defineProto(input, value);
         else input[entry.parameter] = value;
       }
       return { input, unmapped };
@@ -74,7 +75,7 @@ export function compileMapping(mapping: FieldMapping): Mapping {
   };
 }
 
-/** Undefined stands for "nothing there": JSON has no such value. */
+/** The value at a path; undefined when it does not exist. */
 function walk(payload: JsonObject, steps: readonly PathStep[]): JsonValue | undefined {
   let value: JsonValue | undefined = payload;
   for (const step of steps) {
@@ -98,9 +99,9 @@ function traceEntry({ path, parameter, steps }: Entry, payload: JsonObject): Tra
   const found = (value: JsonValue, reading: "key" | "path"): TraceEntry => {
     return { path, parameter, found: true, type: jsonType(value), reading, stoppedAt: null, because: null };
   };
-  const whole = Object.hasOwn(payload, path) ? payload[path] : undefined;
-  // A plain name reads the same both ways.
-  if (whole !== undefined) return found(whole, steps.length === 1 ? "path" : "key");
+  const atKey = Object.hasOwn(payload, path) ? payload[path] : undefined;
+  // Both readings of a plain name are the same.
+  if (atKey !== undefined) return found(atKey, steps.length === 1 ? "path" : "key");
   let value: JsonValue = payload;
   let walked = "";
   for (const step of steps) {

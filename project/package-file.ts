@@ -1,22 +1,22 @@
-/** One file of a project as it goes into the package. */
+/** A file for the package. */
 export interface CollectedFile {
   /** Relative to the project, with `/` between segments. */
   path: string;
-  /** Where its content lies; for a link, the link. */
+  /** The file with the content, or a link to it. */
   absolutePath: string;
   sizeBytes: number;
-  /** Whether its owner may execute it. */
+  /** Whether its owner has execute permission. */
   executable: boolean;
-  /** Content that is on no disk, as that of bundled dependencies; `absolutePath` is then empty. */
+  /** Content that exists only in memory, such as a bundled dependency. `absolutePath` is then empty. */
   content?: Uint8Array;
 }
 
-/** Orders paths by code point, the same on every machine; JavaScript's own order is by UTF-16 code unit. */
+/** Compares paths by code point. JavaScript's own order is by UTF-16 code unit. */
 export function comparePaths(a: string, b: string): number {
   for (let index = 0; index < a.length && index < b.length; index++) {
     const left = a.charCodeAt(index);
     const right = b.charCodeAt(index);
-    // Surrogates stand for code points over all other units.
+    // Surrogates encode the code points above all other units.
     if (left !== right)
       return (isSurrogate(left) ? left + 0x10000 : left) - (isSurrogate(right) ? right + 0x10000 : right);
   }

@@ -1,4 +1,4 @@
-/** Checks a whole project and finds everything that goes into its package. Loads esbuild. */
+/** Checks a project and collects the files for its package. Loads esbuild. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { bundleImports } from "./bundle/dependencies.ts";
@@ -14,18 +14,17 @@ export type { FileProblem } from "./bundle/esbuild.ts";
 export type PreparedProject =
   | {
       definition: ProjectDefinition;
-      /** What is deployed, in order of paths: the project's files, and what its npm imports were bundled to. */
+      /** The files for the package, in the order of their paths: the project's files and its bundled npm imports. */
       files: CollectedFile[];
-      /** How many of `files` are bundled, and not files of the project. */
+      /** The number of bundled files among `files`. */
       bundledCount: number;
       problems: [];
     }
   | { definition: null; files: CollectedFile[]; bundledCount: 0; problems: FileProblem[] };
 
 /**
- * Reads the project in a folder: its project file, its files, their imports, and the npm packages that these lead to.
- * Runs none of it. Problems are reported all at once, as far as they do not hide each other: those of imports only
- * when the project file is right.
+ * Reads the project in a folder: its project file, its files, their imports, and the imported npm packages. Runs no code
+ * of the project. Reports all problems at once, except that imports are checked only when the project file is valid.
  *
  * @throws Error when files cannot be read
  */
@@ -33,7 +32,7 @@ export async function prepareProject(root: string): Promise<PreparedProject> {
   const folder = realpathSync(root);
   const collected = await collect(folder);
   if (!existsSync(join(folder, PROJECT_FILE))) {
-    return failed(collected.files, [whole(PROJECT_FILE, "there is no such file in this folder")]);
+    return failed(collected.files, [fileProblem(PROJECT_FILE, "there is no such file in this folder")]);
   }
   const paths = new Set(collected.files.map((file) => file.path));
   const parsed = parseProjectFile(readFileSync(join(folder, PROJECT_FILE)), { files: paths });
@@ -57,7 +56,7 @@ async function collect(folder: string): Promise<{ files: CollectedFile[]; proble
     if (!(error instanceof CollectError)) throw error;
     return {
       files: [...error.files],
-      problems: error.mistakes.map(({ path, message }) => whole(path, message)),
+      problems: error.problems.map(({ path, message }) => fileProblem(path, message)),
     };
   }
 }
@@ -79,7 +78,7 @@ function failed(files: CollectedFile[], problems: FileProblem[]): PreparedProjec
   return { definition: null, files, bundledCount: 0, problems };
 }
 
-/** A problem of a file as a whole. */
-function whole(file: string, message: string): FileProblem {
+/** A problem of a whole file. */
+function fileProblem(file: string, message: string): FileProblem {
   return { file, line: 0, column: 0, message, source: "" };
 }

@@ -1,23 +1,19 @@
 /**
- * The candidate that a mistyped word most likely means, for "did you mean". Undefined when none is near: at most one
- * mistake per three characters, a mistake being a character too many, missing or wrong, or two swapped
- * (Damerau-Levenshtein). Case, `-` and `_` do not count.
+ * The candidate closest to a mistyped word, for "did you mean". Undefined when none is close: at most one edit per three
+ * characters, where an edit inserts, deletes or replaces a character or swaps two (Damerau-Levenshtein). Ignores case,
+ * `-` and `_`.
  */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = plain(word);
+  const typed = normalized(word);
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    const offered = plain(candidate);
-    const allowed = Math.max(1, Math.floor(Math.max(wanted.length, offered.length) / 3));
-    if (Math.abs(wanted.length - offered.length) > allowed) continue;
-    const distance = editDistance(wanted, offered);
-    // At a distance of its whole length a word has nothing in common with the other one.
-    if (
-      distance <= allowed &&
-      distance < Math.min(offered.length, wanted.length) &&
-      distance < bestDistance
-    ) {
+    const name = normalized(candidate);
+    const allowed = Math.max(1, Math.floor(Math.max(typed.length, name.length) / 3));
+    if (Math.abs(typed.length - name.length) > allowed) continue;
+    const distance = editDistance(typed, name);
+    // At a distance of their whole length two words have no character in common.
+    if (distance <= allowed && distance < Math.min(name.length, typed.length) && distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
     }
@@ -25,14 +21,14 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** ` (did you mean "…"?)`, or nothing: to be appended to a message. */
+/** ` (did you mean "…"?)` to append to a message, or an empty string. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const found = suggest(word, candidates);
   return found === undefined ? "" : ` (did you mean "${found}"?)`;
 }
 
-function plain(word: string): string {
-  // Longer than any candidate can be: the rest would only cost time.
+function normalized(word: string): string {
+  // No candidate is longer, and more characters would only take time.
   return word.slice(0, 100).toLowerCase().replace(/[-_]/g, "");
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** The folders of a project whose files are deployed. */
 export const TARGET_FOLDERS = ["agents", "workflows"] as const;
 
-/** Every regular file under `agents/` and `workflows/`, relative to the project and with `/`. Follows no links. */
+/** All regular files under `agents/` and `workflows/`, relative to the project and with `/`. Does not follow links. */
 export async function listTargets(dir: string): Promise<string[]> {
   const found: string[] = [];
   const queue: string[] = [...TARGET_FOLDERS];

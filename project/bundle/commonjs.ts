@@ -1,4 +1,4 @@
-/** What Node shows of a CommonJS module to those who import it. */
+/** The exports of CommonJS modules, as ES modules that import them see them in Node. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { extname } from "node:path";
@@ -7,7 +7,7 @@ import { nearestManifest } from "./declared.ts";
 
 export type ModuleFormat = "esm" | "commonjs" | "json" | "other";
 
-/** The format of a file as Node decides it: by extension, by the `type` of its package, else by its syntax. */
+/** The format of a file by the rules of Node: its extension, the `type` of its package, or its syntax. */
 export async function formatOf(file: string): Promise<ModuleFormat> {
   const extension = extname(file);
   if (extension === ".mjs" || extension === ".mts") return "esm";
@@ -22,8 +22,8 @@ export async function formatOf(file: string): Promise<ModuleFormat> {
 }
 
 /**
- * Names that can be imported from a CommonJS module beside `default`, sorted: those that its text assigns to `exports`,
- * and those of modules that it exports as a whole. It is not run.
+ * The named exports of a CommonJS module, sorted, without `default`: names assigned to `exports` in its source, and those
+ * of modules that it re-exports. Does not run the module.
  */
 export async function namedExports(file: string): Promise<string[]> {
   await init();
@@ -37,7 +37,7 @@ export async function namedExports(file: string): Promise<string[]> {
     for (const name of found?.exports ?? []) names.add(name);
     for (const specifier of found?.reexports ?? []) {
       const target = resolveFrom(current, specifier);
-      // Only these does Node look into.
+      // Node analyzes only these extensions.
       if (target !== null && [".js", ".cjs", ""].includes(extname(target))) queue.push(target);
     }
   }
@@ -46,13 +46,13 @@ export async function namedExports(file: string): Promise<string[]> {
   return [...names].toSorted();
 }
 
-/** A module that exports what Node would show of a CommonJS one: the whole as `default`, and each name. */
+/** The source of an ES module with the exports of a CommonJS module: `module.exports` as `default`, and each name. */
 export function wrapCommonJs(file: string, names: readonly string[]): string {
   const lines = [
-    `const whole = require(${JSON.stringify(file)});`,
-    "const members = Object(whole);",
+    `const exported = require(${JSON.stringify(file)});`,
+    "const members = Object(exported);",
     "const member = (name) => (Object.hasOwn(members, name) ? members[name] : undefined);",
-    'export { whole as default, whole as "module.exports" };',
+    'export { exported as default, exported as "module.exports" };',
   ];
   for (const [index, name] of names.entries()) {
     const quoted = JSON.stringify(name);
@@ -61,7 +61,7 @@ export function wrapCommonJs(file: string, names: readonly string[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Null when the text is no CommonJS. */
+/** Null when the file is not CommonJS. */
 function lex(file: string): { exports: string[]; reexports: string[] } | null {
   try {
     return parse(readFileSync(file, "utf8"), file);

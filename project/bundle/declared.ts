@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 const sections = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
 /**
- * Whether a `package.json` in a folder or above it names a package among its dependencies of any sort. What is merely
- * there, because another package needs it, may be gone after the next install.
+ * Whether a `package.json` in a folder or above it declares a package as a dependency of any kind. An undeclared package,
+ * installed only for another package, may disappear with the next install.
  */
 export function isDeclared(packageName: string, folder: string): boolean {
   for (let current = folder; ; current = dirname(current)) {
@@ -15,7 +15,7 @@ export function isDeclared(packageName: string, folder: string): boolean {
   }
 }
 
-/** The `package.json` of a folder as far as it is an object; null when there is none. */
+/** The `package.json` of a folder; null when it does not exist or is not an object. */
 function readManifest(folder: string): Record<string, unknown> | null {
   try {
     const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -25,7 +25,7 @@ function readManifest(folder: string): Record<string, unknown> | null {
   }
 }
 
-/** The nearest `package.json` around a file, not looked for outside of its package. */
+/** The nearest `package.json` above a file, within its package. */
 export function nearestManifest(file: string): Record<string, unknown> | null {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = readManifest(folder);

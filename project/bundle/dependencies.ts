@@ -1,7 +1,7 @@
 /**
- * Bundles what a project imports from npm into a `node_modules` of the package's own: one entry for each imported
- * specifier, and shared chunks, so that whatever two of them use exists once. What it makes depends on the installed
- * packages and the version of esbuild alone.
+ * Bundles the npm imports of a project into a `node_modules` folder of its package: one entry for each imported specifier,
+ * and chunks for shared code, so that every module exists once. The output depends only on the installed packages and the
+ * version of esbuild.
  */
 import { readFile } from "node:fs/promises";
 import { posix, relative, sep } from "node:path";
@@ -17,16 +17,16 @@ import { Origins } from "./origins.ts";
 import type { NpmImport } from "./scan.ts";
 import { readSpecifier } from "./specifier.ts";
 
-/** Chunks lie in a folder that no package can have. */
+/** The folder for chunks. No package can have this name. */
 const chunkFolder = ".svc-chunks";
 
-/** Marks the modules that stand before CommonJS and show its exports. */
+/** The namespace of modules that wrap a CommonJS module. */
 const wrapper = "commonjs";
 
-/** Entries, and what may need a native addon. */
+/** Matches entries, and imports that may need a native addon. */
 const quickFilter = new RegExp(`^node_modules/|${addonFilter.source}`);
 
-/** What CommonJS has in Node. esbuild renames what modules declare by this name themselves. */
+/** Defines `require` for CommonJS. esbuild renames conflicting declarations of modules. */
 const banner = [
   'import { createRequire as svcCreateRequire } from "node:module";',
   "const require = svcCreateRequire(import.meta.url);",
@@ -37,10 +37,10 @@ const options: Esbuild.BuildOptions = {
   splitting: true,
   chunkNames: `${chunkFolder}/[hash]`,
   outExtension: { ".js": ".mjs" },
-  // The conditions and fields that Node goes by, and none that only bundlers know.
+  // The conditions and fields that Node uses, without those of bundlers.
   conditions: ["module-sync"],
   mainFields: ["main"],
-  // Error classes are told apart by name.
+  // Programs distinguish error classes by name.
   keepNames: true,
   legalComments: "inline",
   banner: { js: banner },
@@ -58,11 +58,13 @@ export async function bundleImports(
   const formats = new Map<string, ModuleFormat>();
   for (const { resolved } of imports) formats.set(resolved, await formatOf(resolved));
   const problems: FileProblem[] = [];
-  for (const one of imports) {
-    if (formats.get(one.resolved) !== "other") continue;
-    const addon = one.resolved.endsWith(".node");
-    const why = addon ? "it is a native addon, which cannot be deployed" : "it is no module and no JSON";
-    problems.push(importProblem(one, files, why));
+  for (const item of imports) {
+    if (formats.get(item.resolved) !== "other") continue;
+    const isAddon = item.resolved.endsWith(".node");
+    const reason = isAddon
+      ? "it is a native addon, which cannot be deployed"
+      : "it is neither a module nor JSON";
+    problems.push(importProblem(item, files, reason));
   }
   if (problems.length > 0) return { files: [], problems };
 
@@ -73,28 +75,28 @@ export async function bundleImports(
     if (formats.get(entry.resolved) !== "json") code.push(entry);
     else bundled.push(bundledFile(pathOf(entry), await readFile(entry.resolved)));
   }
-  // The careful build asks about every import, which takes three times as long: only when there is something to explain.
-  let made = await bundleCode(esbuild, { root, entries: code, files, formats, careful: false });
-  if (made.problems.length > 0) {
-    made = await bundleCode(esbuild, { root, entries: code, files, formats, careful: true });
+  // Checking every import takes three times as long, so it is done only to explain a failure.
+  let output = await bundleCode(esbuild, { root, entries: code, files, formats, checksAll: false });
+  if (output.problems.length > 0) {
+    output = await bundleCode(esbuild, { root, entries: code, files, formats, checksAll: true });
   }
-  bundled.push(...made.files);
-  return { files: bundled.toSorted((a, b) => comparePaths(a.path, b.path)), problems: made.problems };
+  bundled.push(...output.files);
+  return { files: bundled.toSorted((a, b) => comparePaths(a.path, b.path)), problems: output.problems };
 }
 
 interface CodeBundle {
   root: string;
   entries: readonly PlacedEntry[];
-  /** Files of the project, to place problems in. */
+  /** Files of the project, for the positions of problems. */
   files: readonly CollectedFile[];
   formats: ReadonlyMap<string, ModuleFormat>;
-  /** Whether to leave for run time what Node would leave for run time, and to find out who needs what is missing. */
-  careful: boolean;
+  /** Whether to check every import: missing optional imports are left to run time, others are traced to their importer. */
+  checksAll: boolean;
 }
 
 async function bundleCode(
   esbuild: typeof Esbuild,
-  { root, entries, files, formats, careful }: CodeBundle,
+  { root, entries, files, formats, checksAll }: CodeBundle,
 ): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
   const origins = new Origins();
   const byPath = new Map(entries.map((entry) => [pathOf(entry), entry]));
@@ -108,10 +110,10 @@ async function bundleCode(
       {
         name: "dependencies",
         setup(plugin) {
-          plugin.onResolve({ filter: careful ? /.*/ : quickFilter }, (args) => {
+          plugin.onResolve({ filter: checksAll ? /.*/ : quickFilter }, (args) => {
             const entry = args.kind === "entry-point" ? byPath.get(args.path) : undefined;
             if (entry === undefined) return resolveInside(plugin, args, origins);
-            origins.begin(entry);
+            origins.add(entry);
             if (formats.get(entry.resolved) !== "commonjs") return { path: entry.resolved };
             return { path: entry.specifier, namespace: wrapper, pluginData: entry };
           });
@@ -130,26 +132,33 @@ async function bundleCode(
     if (origin === undefined) throw new Error(text);
     return importProblem(origin, files, `${text}${where}`);
   });
-  const made = built.files.map(({ path, contents }) => {
+  const outputFiles = built.files.map(({ path, contents }) => {
     return bundledFile(relative(root, path).split(sep).join(posix.sep), contents);
   });
-  return { files: made, problems };
+  return { files: outputFiles, problems };
 }
 
-/** What a package imports. Everything that Node would only notice when it runs is left for then. */
+/** Resolves an import within a package. Missing imports that Node resolves at run time are left to run time. */
 async function resolveInside(
   plugin: Esbuild.PluginBuild,
   args: Esbuild.OnResolveArgs,
   origins: Origins,
 ): Promise<Esbuild.OnResolveResult | undefined> {
   const { path, importer, kind, resolveDir, namespace } = args;
-  if (args.pluginData === asked) return undefined;
+  if (args.pluginData === ownRequest) return undefined;
   if (isBuiltinModule(path)) return { path: withNodePrefix(path), external: true };
   if (readSpecifier(path).kind === "provided") return { path, external: true };
-  const result = await plugin.resolve(path, { importer, kind, resolveDir, namespace, pluginData: asked });
-  const late = kind === "require-call" || kind === "require-resolve" || kind === "dynamic-import";
+  const result = await plugin.resolve(path, {
+    importer,
+    kind,
+    resolveDir,
+    namespace,
+    pluginData: ownRequest,
+  });
+  const isResolvedAtRunTime =
+    kind === "require-call" || kind === "require-resolve" || kind === "dynamic-import";
   if (result.errors.length > 0) {
-    if (late) return { path, external: true };
+    if (isResolvedAtRunTime) return { path, external: true };
     return { errors: [{ text: `it needs "${path}", which is not found in node_modules`, detail: importer }] };
   }
   origins.follow(importer, result.path);
@@ -159,8 +168,8 @@ async function resolveInside(
   return result;
 }
 
-/** Marks what this plugin asks esbuild itself. */
-const asked = Symbol("asked");
+/** Marks the calls of `resolve` by this plugin. */
+const ownRequest = Symbol("ownRequest");
 
 function pathOf(entry: PlacedEntry): string {
   return `node_modules/${entry.packageName}/${entry.file}`;

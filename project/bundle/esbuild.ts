@@ -1,17 +1,17 @@
 import type * as Esbuild from "esbuild";
 import type { Problem } from "../problem.ts";
 
-/** A problem of a file of the project, whose path comes with it. */
+/** A problem with the path of its file. */
 export interface FileProblem extends Problem {
   /** Relative to the project, with `/`. */
   file: string;
 }
 
-let users = 0;
+let activeCalls = 0;
 
 /**
- * Loads esbuild, which only `push` and `test` need, and ends its process when the last who uses it is done: Deno would
- * wait for it for ever.
+ * Loads esbuild, which only `push` and `test` need, and stops its process when the last call ends. Otherwise Deno would
+ * never exit.
  *
  * @throws Error when esbuild is not installed
  */
@@ -19,12 +19,12 @@ export async function withEsbuild<Result>(
   work: (esbuild: typeof Esbuild) => Promise<Result>,
 ): Promise<Result> {
   const esbuild = await load();
-  users++;
+  activeCalls++;
   try {
     return await work(esbuild);
   } finally {
-    users--;
-    if (users === 0) await esbuild.stop();
+    activeCalls--;
+    if (activeCalls === 0) await esbuild.stop();
   }
 }
 
@@ -37,7 +37,7 @@ async function load(): Promise<typeof Esbuild> {
   }
 }
 
-/** Runs one build; gives what it makes, or what it complains of. */
+/** Runs a build. Returns its output files, or its errors. */
 export async function build(
   esbuild: typeof Esbuild,
   options: Esbuild.BuildOptions,
@@ -56,13 +56,13 @@ export async function build(
   } catch (error) {
     const failures = (error as Partial<Esbuild.BuildFailure>).errors;
     if (failures === undefined) throw error;
-    // Something that a plugin of ours threw.
+    // An error thrown by a plugin of this project.
     for (const { detail } of failures) if (detail instanceof Error) throw detail;
     return { files: [], failures };
   }
 }
 
-/** Where a complaint of esbuild stands; it counts columns from 0 and in bytes. */
+/** A problem at a location of esbuild, which counts columns from 0 and in bytes. */
 export function problemAt(location: Esbuild.Location, file: string, message: string): FileProblem {
   const before = Buffer.from(location.lineText).subarray(0, location.column).toString();
   return { file, line: location.line, column: before.length + 1, message, source: location.lineText };

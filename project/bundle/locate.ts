@@ -3,20 +3,20 @@ import type { CollectedFile } from "../package-file.ts";
 import type { FileProblem } from "./esbuild.ts";
 import type { NpmImport } from "./scan.ts";
 
-/** A problem of an import, placed where its first importer names it. */
+/** A problem of an import, at the specifier in the first file that imports it. */
 export function importProblem(
   { specifier, importers }: NpmImport,
   files: readonly CollectedFile[],
-  why: string,
+  reason: string,
 ): FileProblem {
   const file = importers[0] ?? "";
-  const message = `cannot import "${specifier}": ${why}`;
+  const message = `cannot import "${specifier}": ${reason}`;
   const path = files.find((candidate) => candidate.path === file)?.absolutePath;
   const lines = path === undefined ? [] : readFileSync(path, "utf8").split(/\r?\n/);
   const quotes = [`"${specifier}"`, `'${specifier}'`, `\`${specifier}\``];
   for (const [index, source] of lines.entries()) {
     const column = Math.max(...quotes.map((quoted) => source.indexOf(quoted)));
-    // The other problems of imports point at the quotation mark, too.
+    // As in problems reported by esbuild, the column is that of the quotation mark.
     if (column >= 0) return { file, line: index + 1, column: column + 1, message, source };
   }
   return { file, line: 0, column: 0, message, source: "" };

@@ -3,32 +3,33 @@ import type { CollectedFile } from "../package-file.ts";
 import { nearestManifest } from "./declared.ts";
 import type { NpmImport } from "./scan.ts";
 
-/** An imported specifier, and where its entry lies in its package: `v4/mini.mjs` for `zod/v4/mini`. */
+/** An imported specifier and the path of its entry in its package: `v4/mini.mjs` for `zod/v4/mini`. */
 export interface PlacedEntry extends NpmImport {
   file: string;
 }
 
-/** Gives each specifier a file of its own. Data keep their extension, by which runtimes know them. */
+/** Assigns a file to each specifier. JSON files keep their extension, which tells runtimes their type. */
 export function placeEntries(
   imports: readonly NpmImport[],
-  isData: (one: NpmImport) => boolean,
+  isJson: (item: NpmImport) => boolean,
 ): PlacedEntry[] {
   const taken = new Set<string>();
-  return imports.map((one) => {
-    const readable = one.subpath === "." ? "index" : one.subpath.slice(2).replace(/[^\w./@+-]|\.{2,}/g, "_");
+  return imports.map((item) => {
+    const readable =
+      item.subpath === "." ? "index" : item.subpath.slice(2).replace(/[^\w./@+-]|\.{2,}/g, "_");
     const stem = readable.replace(/\.(?:[cm]?[jt]s|json)$/, "");
-    const extension = isData(one) ? ".json" : ".mjs";
+    const extension = isJson(item) ? ".json" : ".mjs";
     for (let number = 1; ; number++) {
       const file = `${stem}${number === 1 ? "" : `-${number}`}${extension}`;
-      const key = fold(`${one.packageName}/${file}`);
+      const key = fold(`${item.packageName}/${file}`);
       if (taken.has(key)) continue;
       taken.add(key);
-      return { ...one, file };
+      return { ...item, file };
     }
   });
 }
 
-/** A `package.json` for each package, which leads what is imported to its entries. */
+/** A `package.json` for each package, which maps the imported subpaths to entries. */
 export function manifestFiles(entries: readonly PlacedEntry[]): CollectedFile[] {
   return [...Map.groupBy(entries, (entry) => entry.packageName)].map(([name, ofPackage]) => {
     const version = nearestManifest(ofPackage[0]?.resolved ?? "")?.version;
@@ -43,7 +44,7 @@ export function manifestFiles(entries: readonly PlacedEntry[]): CollectedFile[] 
   });
 }
 
-/** A file that is made, not found. */
+/** A file with generated content. */
 export function bundledFile(path: string, content: Uint8Array): CollectedFile {
   return { path, absolutePath: "", sizeBytes: content.byteLength, executable: false, content };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Packages whose only purpose is to load a native addon at run time. */
+/** Packages that load a native addon at run time. */
 const loaders = [
   "bindings",
   "node-gyp-build",
@@ -10,19 +10,19 @@ const loaders = [
   "prebuild-install",
 ];
 
-/** Specifiers to ask about. What leads to a `.node` file by another name, esbuild refuses by itself. */
+/** Specifiers to check. esbuild itself rejects other specifiers that resolve to a `.node` file. */
 export const addonFilter: RegExp = new RegExp(`\\.node$|^(?:${loaders.join("|")})$`);
 
 /**
- * Whether an import in a package means that it cannot do without a native addon: one of a `.node` file, or of a loader
- * of addons that is not tried with something else to fall back on.
+ * Whether an import shows that a package requires a native addon: it imports a `.node` file, or an addon loader outside of
+ * a `try` block.
  */
 export function needsAddon(specifier: string, resolved: string, importer: string): boolean {
   if (resolved.endsWith(".node")) return true;
-  return loaders.includes(specifier) && !isTried(specifier, importer);
+  return loaders.includes(specifier) && !isInTryBlock(specifier, importer);
 }
 
-function isTried(specifier: string, importer: string): boolean {
+function isInTryBlock(specifier: string, importer: string): boolean {
   const text = readFileSync(importer, "utf8");
   const name = specifier.replace(/[^\w]/g, "\\$&");
   return new RegExp(`\\btry\\s*\\{[^{}]*\\brequire\\(\\s*["'\`]${name}["'\`]\\s*\\)`).test(text);

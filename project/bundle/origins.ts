@@ -1,24 +1,24 @@
 import { resolve } from "node:path";
 import type { PlacedEntry } from "./manifest.ts";
 
-/** Remembers which import of the project led to each file of its dependencies: the first that did. */
+/** Records for each file of a dependency the first import of the project that led to it. */
 export class Origins {
   readonly #origins = new Map<string, PlacedEntry>();
 
-  begin(entry: PlacedEntry): void {
+  add(entry: PlacedEntry): void {
     this.#origins.set(entry.resolved, this.#origins.get(entry.resolved) ?? entry);
     this.#origins.set(entry.specifier, entry);
   }
 
-  /** Notes that `importer` imports `file`. esbuild comes to every importer before what it imports. */
+  /** Records that `importer` imports `file`. esbuild resolves an importer before its imports. */
   follow(importer: string, file: string): void {
     const origin = this.#origins.get(importer);
     if (origin !== undefined && !this.#origins.has(file)) this.#origins.set(file, origin);
   }
 
-  /** `file` as esbuild names it in a complaint: absolute, or from the root, perhaps with its namespace before it. */
+  /** @param file - as in messages of esbuild: absolute or relative to the root, with or without its namespace */
   of(file: string, root: string): PlacedEntry | undefined {
-    const plain = file.replace(/^commonjs:/, "");
-    return this.#origins.get(plain) ?? this.#origins.get(resolve(root, plain));
+    const path = file.replace(/^commonjs:/, "");
+    return this.#origins.get(path) ?? this.#origins.get(resolve(root, path));
   }
 }

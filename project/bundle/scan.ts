@@ -1,4 +1,4 @@
-/** Follows the imports of the deployed modules through the project, and finds those that lead out of it. */
+/** Follows the imports of the deployed modules through the project, and collects its npm imports. */
 import { readFile } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import type * as Esbuild from "esbuild";
@@ -7,15 +7,15 @@ import { isDeclared } from "./declared.ts";
 import { build, type FileProblem, problemAt } from "./esbuild.ts";
 import { readSpecifier } from "./specifier.ts";
 
-/** An import of something from npm. */
+/** An import from an npm package. */
 export interface NpmImport {
   specifier: string;
   packageName: string;
-  /** What of the package: `.` or `./…`. */
+  /** `.` or `./…`. */
   subpath: string;
-  /** File that it was resolved to. */
+  /** The file that it resolves to. */
   resolved: string;
-  /** Files of the project that import it, in order of their paths. */
+  /** Files of the project that import it, in the order of their paths. */
   importers: string[];
 }
 
@@ -33,7 +33,7 @@ const loaders: Record<string, Esbuild.Loader> = {
 
 /**
  * @param root - the project's folder, absolute
- * @param modules - where to begin: paths of the agents' and workflows' modules
+ * @param modules - paths of the modules of the agents and workflows
  */
 export async function scanImports(
   esbuild: typeof Esbuild,
@@ -44,11 +44,11 @@ export async function scanImports(
   const scan = new Scan(root, files);
   const { failures } = await build(esbuild, {
     absWorkingDir: root,
-    // esbuild would make a path absolute if it is one.
+    // The prefix keeps esbuild from making the paths absolute.
     entryPoints: modules.map((module) => `${entryPrefix}${module}`),
     bundle: true,
     outdir: "scan",
-    // Types are taken away and nothing else: an import that only types use is still made at run time.
+    // Keeps imports that only types use, because runtimes that strip types keep them too.
     tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     plugins: [{ name: "scan", setup: (plugin) => scan.setUp(plugin) }],
   });
@@ -56,7 +56,7 @@ export async function scanImports(
     const file = location?.file.replace(`${namespace}:`, "") ?? "";
     return location === null ? unplaced(text) : problemAt(location, file, text);
   });
-  return { imports: scan.found(), problems };
+  return { imports: scan.imports(), problems };
 }
 
 class Scan {
@@ -69,15 +69,15 @@ class Scan {
     this.#files = new Map(files.map((file) => [file.path, file]));
   }
 
-  found(): NpmImport[] {
+  imports(): NpmImport[] {
     const imports = [...this.#imports.values()].toSorted((a, b) => (a.specifier < b.specifier ? -1 : 1));
-    return imports.map((one) => ({ ...one, importers: one.importers.toSorted() }));
+    return imports.map((item) => ({ ...item, importers: item.importers.toSorted() }));
   }
 
   setUp(plugin: Esbuild.PluginBuild): void {
     plugin.onResolve({ filter: /.*/ }, (args) => {
       if (args.kind === "entry-point") return { path: args.path.slice(entryPrefix.length), namespace };
-      // From within a package: asked for by this plugin itself.
+      // An import within a package, from `plugin.resolve` below.
       if (args.namespace !== namespace) return undefined;
       return this.#resolve(plugin, args);
     });
@@ -95,20 +95,23 @@ class Scan {
   async #resolve(plugin: Esbuild.PluginBuild, args: Esbuild.OnResolveArgs): Promise<Esbuild.OnResolveResult> {
     const specifier = readSpecifier(args.path);
     if (specifier.kind === "provided") return { path: args.path, external: true };
-    if (specifier.kind === "refused") return cannot(args.path, specifier.why);
+    if (specifier.kind === "rejected") return cannotImport(args.path, specifier.reason);
     if (specifier.kind === "file") return this.#resolveFile(args, specifier.path);
     const folder = join(this.#root, posix.dirname(args.importer));
     const kind = args.kind === "dynamic-import" ? "import-statement" : args.kind;
     const { path, errors } = await plugin.resolve(args.path, { resolveDir: folder, kind, namespace: "file" });
     if (errors.length > 0)
-      return cannot(args.path, this.#whyMissing(specifier.name, specifier.subpath, folder));
+      return cannotImport(args.path, this.#missingReason(specifier.name, specifier.subpath, folder));
     if (!isDeclared(specifier.name, folder)) {
-      return cannot(args.path, `package.json does not name ${specifier.name} among its dependencies`);
+      return cannotImport(args.path, `package.json does not name ${specifier.name} among its dependencies`);
     }
-    // Read only now: other imports were resolved in the meantime.
+    // Read after the await: another import of the package may have been resolved in the meantime.
     const known = this.#imports.get(args.path);
     if (known !== undefined && known.resolved !== path) {
-      return cannot(args.path, `it is another copy than the one that ${known.importers[0]} imports`);
+      return cannotImport(
+        args.path,
+        `it resolves to a different copy than the import in ${known.importers[0]}`,
+      );
     }
     if (known === undefined) {
       const { name: packageName, subpath } = specifier;
@@ -120,28 +123,28 @@ class Scan {
     return { path: args.path, external: true };
   }
 
-  #whyMissing(packageName: string, subpath: string, folder: string): string {
+  #missingReason(packageName: string, subpath: string, folder: string): string {
     if (!isDeclared(packageName, folder))
       return "no such package is installed; add it to package.json and install it";
-    const what = subpath === "." ? packageName : `${packageName} with ${subpath}`;
-    return `${what} is not found in node_modules; install the project's dependencies`;
+    const target = subpath === "." ? packageName : `${packageName} with ${subpath}`;
+    return `${target} is not found in node_modules; install the project's dependencies`;
   }
 
   #resolveFile(args: Esbuild.OnResolveArgs, relative: string): Esbuild.OnResolveResult {
     const path = posix.join(posix.dirname(args.importer), relative);
     if (!/^(agents|workflows)\//.test(path)) {
-      return cannot(args.path, "it leaves agents/ and workflows/, and only these are deployed");
+      return cannotImport(args.path, "it leaves agents/ and workflows/, and only these are deployed");
     }
     if (this.#files.has(path)) return { path, namespace };
-    const meant = candidates(path).find((candidate) => this.#files.has(candidate));
-    if (meant === undefined)
-      return cannot(args.path, `there is no ${path}, or .gitignore keeps it from being deployed`);
-    const written = posix.relative(posix.dirname(args.importer), meant);
-    return cannot(args.path, `write "${written.startsWith(".") ? written : `./${written}`}"`);
+    const intended = candidates(path).find((candidate) => this.#files.has(candidate));
+    if (intended === undefined)
+      return cannotImport(args.path, `${path} does not exist or is ignored by .gitignore`);
+    const written = posix.relative(posix.dirname(args.importer), intended);
+    return cannotImport(args.path, `write "${written.startsWith(".") ? written : `./${written}`}"`);
   }
 }
 
-/** What a path may mean that some tools would complete. */
+/** The files that other tools would try for a path without a file. */
 function candidates(path: string): string[] {
   const stem = path.replace(/\.([cm]?)js$/, "");
   const extensions = Object.keys(loaders);
@@ -152,8 +155,8 @@ function candidates(path: string): string[] {
   ];
 }
 
-function cannot(specifier: string, why: string): Esbuild.OnResolveResult {
-  return { errors: [{ text: `cannot import "${specifier}": ${why}` }] };
+function cannotImport(specifier: string, reason: string): Esbuild.OnResolveResult {
+  return { errors: [{ text: `cannot import "${specifier}": ${reason}` }] };
 }
 
 function unplaced(message: string): FileProblem {

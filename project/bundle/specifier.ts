@@ -1,47 +1,45 @@
 import { isBuiltinModule } from "./builtins.ts";
 
-/** What an import asks for. */
+/** The target of an import. */
 export type Specifier =
   | { kind: "file"; path: string }
   | { kind: "package"; name: string; subpath: string }
   | { kind: "provided" }
-  | { kind: "refused"; why: string };
+  | { kind: "rejected"; reason: string };
 
-/** What the server provides: `svc` and its entry points. */
+/** Modules that the server provides. */
 const provided: readonly string[] = ["svc", "svc/plugin"];
 
-/** Reads a specifier as ECMAScript modules do: a path, a URL, or the name of a package and what of it. */
+/** Parses a specifier by the rules of ECMAScript modules: a path, a URL, or a package name with a subpath. */
 export function readSpecifier(specifier: string): Specifier {
   if (/^\.\.?(\/|$)/.test(specifier)) return filePath(specifier);
   if (provided.includes(specifier) || isBuiltinModule(specifier)) return { kind: "provided" };
-  if (specifier.startsWith("svc/")) return refused(`svc has no such part, only ${provided.join(" and ")}`);
+  if (specifier.startsWith("svc/")) return rejected(`svc has no such module, only ${provided.join(" and ")}`);
   if (specifier.startsWith("/"))
-    return refused("it leaves agents/ and workflows/, and only these are deployed");
+    return rejected("it leaves agents/ and workflows/, and only these are deployed");
   if (specifier.startsWith("#")) {
-    return refused("the package.json that gives # its meaning is not deployed; write a relative path");
+    return rejected("the package.json that defines # imports is not deployed; use a relative path");
   }
   if (/^(npm|jsr):/.test(specifier)) {
-    return refused(
-      "only packages of node_modules are deployed; install it there and import it by its name alone",
-    );
+    return rejected("only packages in node_modules are deployed; install it there and import it by its name");
   }
   if (/^[a-z][a-z0-9+.-]*:/i.test(specifier)) {
-    return refused("only relative paths, packages of node_modules and modules of Node can be imported");
+    return rejected("only relative paths, packages in node_modules and modules of Node can be imported");
   }
   const [, name, subpath] = /^((?:@[^/@\\]+\/)?[^/@\\%][^/\\%]*)(?:\/(.+))?$/.exec(specifier) ?? [];
-  if (name === undefined || name.startsWith(".")) return refused("it is not the name of a package");
+  if (name === undefined || name.startsWith(".")) return rejected("it is not the name of a package");
   return { kind: "package", name, subpath: subpath === undefined ? "." : `./${subpath}` };
 }
 
-/** Paths in imports are URLs: percent-encoded, and what comes after `?` or `#` names no file. */
+/** Paths in imports are URLs: percent-encoded, with a query and fragment that are not part of the path. */
 function filePath(specifier: string): Specifier {
   try {
     return { kind: "file", path: decodeURIComponent(specifier.replace(/[?#].*$/s, "")) };
   } catch {
-    return refused("its percent-encoding is wrong");
+    return rejected("its percent-encoding is invalid");
   }
 }
 
-function refused(why: string): Specifier {
-  return { kind: "refused", why };
+function rejected(reason: string): Specifier {
+  return { kind: "rejected", reason };
 }

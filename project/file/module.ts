@@ -4,7 +4,7 @@ const extensions = ["ts", "mts", "js", "mjs"] as const;
 
 /**
  * The module of an agent or workflow: `agents/<name>.{ts,mts,js,mjs}`, else `agents/<name>/index.*` with the same
- * extensions; the first that is among `files`. Null when none is; without `files`, the first that it could be.
+ * extensions. Returns the first that is in `files`, or null. Without `files`, returns the first candidate.
  */
 export function findModule(
   kind: TargetKind,
@@ -19,7 +19,7 @@ export function findModule(
   return candidates.find((candidate) => files === undefined || files.has(candidate)) ?? null;
 }
 
-/** The same in words, for messages. */
+/** The candidates for the module, for messages. */
 export function moduleCandidates(kind: TargetKind, name: string): string {
   const any = `{${extensions.join(",")}}`;
   return `${kind}s/${name}.${any} or ${kind}s/${name}/index.${any}, not ignored by .gitignore`;

@@ -1,4 +1,4 @@
-/** The project file: from bytes to a definition, or to every problem in it at once. */
+/** Parses the project file into a definition, or reports all its problems at once. */
 import type { ProjectDefinition, TargetKind } from "../definition.ts";
 import type { Problem } from "../problem.ts";
 import { Report } from "./report.ts";
@@ -15,13 +15,13 @@ export type ParsedProject =
   | { definition: null; problems: Problem[] };
 
 export interface ParseOptions {
-  /** Paths of the project's files, relative and with `/`. With them, each target must have its module among them. */
+  /** Paths of the project's files, relative and with `/`. When given, the module of each target must be among them. */
   files?: ReadonlySet<string>;
 }
 
 /**
- * Reads and validates a project file: UTF-8, at most 1 MiB, YAML 1.2. Never throws for what the file holds; problems
- * come in the order of the file, at most 100 of them.
+ * Reads and validates a project file: UTF-8, at most 1 MiB, YAML 1.2. Invalid content is returned as problems and never
+ * thrown. Problems are in the order of the file, at most 100.
  */
 export function parseProjectFile(bytes: Uint8Array, options: ParseOptions = {}): ParsedProject {
   const read = readSource(bytes);
@@ -30,16 +30,16 @@ export function parseProjectFile(bytes: Uint8Array, options: ParseOptions = {}):
   const report = new Report();
   const root = new View(source.value, "", source.root, source, report);
   const definition = readProject(root, options.files);
-  if (definition === null || !report.empty) {
+  if (definition === null || !report.isEmpty) {
     return { definition: null, problems: report.problems(source.problem) };
   }
   return { definition, problems: [] };
 }
 
 function readProject(root: View, files: ReadonlySet<string> | undefined): ProjectDefinition | null {
-  if (root.empty) return root.fail("the project file is empty: it needs name and version");
+  if (root.isEmpty) return root.fail("the project file is empty: it needs name and version");
   if (typeof root.value !== "object" || Array.isArray(root.value)) {
-    return root.fail(`the project file must be a map, not ${root.described}`);
+    return root.fail(`the project file must be a map, not ${root.description}`);
   }
   const fields = root.fields(["name", "version", "agents", "workflows", "schedules"]);
   if (fields === null) return null;

@@ -1,6 +1,6 @@
 import { maxProblems, type Problem } from "../problem.ts";
 
-/** Collects problems by position. Only those that will be shown are written out: a file may have very many. */
+/** Collects problems by position. Builds only the problems that are returned, because a file may have very many. */
 export class Report {
   readonly #found: { offset: number; message: string }[] = [];
 
@@ -8,16 +8,16 @@ export class Report {
     this.#found.push({ offset, message });
   }
 
-  get empty(): boolean {
+  get isEmpty(): boolean {
     return this.#found.length === 0;
   }
 
-  /** Whether enough problems are known, so that no effort need go into further messages. */
-  get full(): boolean {
+  /** Whether further problems will not be shown, so that their messages can be short. */
+  get isFull(): boolean {
     return this.#found.length >= maxProblems;
   }
 
-  /** The first {@link maxProblems} in the order of the file; the last of them tells how many there are beyond. */
+  /** The first {@link maxProblems} in the order of the file. The last one gives the number of the remaining ones. */
   problems(locate: (offset: number, message: string) => Problem): Problem[] {
     const hidden = this.#found.length - maxProblems;
     const shown = this.#found.toSorted((a, b) => a.offset - b.offset).slice(0, maxProblems);

@@ -1,4 +1,4 @@
-/** Readers of scalar values: each returns the value, or null after reporting why it is none. */
+/** Readers of scalar values. Each returns the value, or reports a problem and returns null. */
 import { isName, nameRule } from "../names.ts";
 import { quoted } from "../problem.ts";
 import { didYouMean } from "../suggest.ts";
@@ -11,7 +11,7 @@ export function readText(view: View): string | null {
     const written = view.text;
     const hint =
       typeof value === "number" || typeof value === "boolean" ? `: write "${written ?? value}"` : "";
-    return view.fail(`${view.path} must be text, not ${view.described}${hint}`);
+    return view.fail(`${view.path} must be text, not ${view.description}${hint}`);
   }
   if (value.trim() === "") return view.fail(`${view.path} must not be empty`);
   if (value.length > 256)
@@ -29,12 +29,12 @@ export function readName(view: View): string | null {
 export function readBoolean(view: View): boolean | null {
   const { value } = view;
   if (typeof value === "boolean") return value;
-  return view.fail(`${view.path} must be true or false, not ${view.described}`);
+  return view.fail(`${view.path} must be true or false, not ${view.description}`);
 }
 
 export interface NumberRule {
   min: number;
-  /** Whether `min` itself is too small. */
+  /** Whether `min` is exclusive. */
   above?: boolean;
   max: number;
   whole?: boolean;
@@ -51,15 +51,15 @@ export function readNumber(view: View, rule: NumberRule): number | null {
   if (fits) return value;
   const kind = whole ? "a whole number" : "a number";
   const range = above ? `over ${min} and at most ${max}` : `from ${min} to ${max}`;
-  return view.fail(`${view.path} must be ${kind} ${range}, not ${view.described}`);
+  return view.fail(`${view.path} must be ${kind} ${range}, not ${view.description}`);
 }
 
 export function readChoice<Choice extends string>(view: View, choices: readonly Choice[]): Choice | null {
   const { value } = view;
-  const choice = choices.find((one) => one === value);
+  const choice = choices.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
   const guess = typeof value === "string" ? didYouMean(value, choices) : "";
-  return view.fail(`${view.path} must be ${listed(choices)}, not ${view.described}${guess}`);
+  return view.fail(`${view.path} must be ${listed(choices)}, not ${view.description}${guess}`);
 }
 
 /** The name of an HTTP header (RFC 9110, 5.1: a token), in lower case. */

@@ -5,12 +5,12 @@ import { didYouMean } from "../suggest.ts";
 import { readBoolean, readChoice, readNumber, readText } from "./scalars.ts";
 import type { View } from "./view.ts";
 
-/** Names of targets that the file has, also of those with problems of their own. */
-export type ClaimedNames = ReadonlyMap<string, TargetKind>;
+/** Names of all targets in the file, including those with problems. */
+export type TargetNames = ReadonlyMap<string, TargetKind>;
 
 /** Reads `schedules`, which has one group for agents and one for workflows, each keyed by name. */
-export function readSchedules(view: View | null, claimed: ClaimedNames): ScheduleDefinition[] {
-  if (view === null || view.empty) return [];
+export function readSchedules(view: View | null, claimed: TargetNames): ScheduleDefinition[] {
+  if (view === null || view.isEmpty) return [];
   const groups = view.fields(["agents", "workflows"]);
   return [
     ...readGroup(groups?.get("agents") ?? null, "agent", claimed),
@@ -18,7 +18,7 @@ export function readSchedules(view: View | null, claimed: ClaimedNames): Schedul
   ];
 }
 
-function readGroup(view: View | null, kind: TargetKind, claimed: ClaimedNames): ScheduleDefinition[] {
+function readGroup(view: View | null, kind: TargetKind, claimed: TargetNames): ScheduleDefinition[] {
   const schedules: ScheduleDefinition[] = [];
   for (const entry of view?.entries() ?? []) {
     const holder = claimed.get(entry.key);
@@ -56,7 +56,7 @@ function readSchedule(view: View, kind: TargetKind, name: string): ScheduleDefin
   return { kind, name, cron, timezone, enabled, input, overlap, catchUpSeconds };
 }
 
-/** Text that a check must accept; what the check throws becomes the problem. */
+/** Text that `check` accepts. Reports the error of `check` as a problem. */
 function readChecked(view: View, check: (text: string) => void): string | null {
   const text = readText(view);
   if (text === null) return null;
@@ -69,13 +69,13 @@ function readChecked(view: View, check: (text: string) => void): string | null {
 }
 
 function readInput(view: View): JsonObject | null {
-  if (!isJsonObject(view.value)) return view.fail(`${view.path} must be a map, not ${view.described}`);
-  const wrong = nonFinite(view.value);
-  if (wrong === null) return structuredClone(view.value);
-  return view.fail(`${view.path} must be JSON, which has no ${wrong}`);
+  if (!isJsonObject(view.value)) return view.fail(`${view.path} must be a map, not ${view.description}`);
+  const invalid = nonFinite(view.value);
+  if (invalid === null) return structuredClone(view.value);
+  return view.fail(`${view.path} must be JSON, which has no ${invalid}`);
 }
 
-/** YAML knows `.inf` and `.nan`. */
+/** The first number that JSON cannot represent. YAML has `.inf` and `.nan`. */
 function nonFinite(value: JsonValue): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? null : value;
   if (typeof value !== "object" || value === null) return null;

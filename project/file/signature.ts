@@ -5,7 +5,7 @@ import type { Fields, View } from "./view.ts";
 const keys = ["scheme", "secret", "header", "algorithm", "encoding", "prefix", "timestamp_header"] as const;
 type Key = (typeof keys)[number];
 
-/** Keys that only some schemes have: elsewhere they would be ignored in silence, so they are refused. */
+/** Keys that only some schemes use. With other schemes they would have no effect, so they are rejected. */
 const schemesOf: Partial<Record<Key, readonly SignatureScheme[]>> = {
   header: ["hmac", "token"],
   algorithm: ["hmac"],
@@ -49,7 +49,7 @@ function readHeader(fields: Fields<Key>): string | null {
   return view === null ? null : readHeaderName(view);
 }
 
-/** One name, or a list of one or two. */
+/** A name, or a list of one or two names. */
 function readSecrets(view: View): string[] | null {
   if (!Array.isArray(view.value)) {
     const name = readName(view);
@@ -66,9 +66,9 @@ function readSecrets(view: View): string[] | null {
   return names.length === view.value.length ? names : null;
 }
 
-/** Unlike other texts it may be empty or end in white space, and goes into a header: printable ASCII. */
+/** Part of a header value: printable ASCII, which may be empty or end with white space. */
 function readPrefix(view: View): string | null {
   const { value } = view;
   if (typeof value === "string" && /^[\x20-\x7e]{0,64}$/.test(value)) return value;
-  return view.fail(`${view.path} must be at most 64 characters of printable ASCII, not ${view.described}`);
+  return view.fail(`${view.path} must be at most 64 characters of printable ASCII, not ${view.description}`);
 }

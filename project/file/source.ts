@@ -1,4 +1,4 @@
-/** Reads the bytes of a project file into values (confbox) and positions (yaml), or into the problems of its syntax. */
+/** Reads a project file into values (by confbox) and positions (by yaml), or reports its syntax errors. */
 import { parseYAML } from "confbox/yaml";
 import { type Document, isAlias, type Node, parseDocument } from "yaml";
 import { maxProjectFileBytes } from "../limits.ts";
@@ -6,17 +6,17 @@ import type { Problem } from "../problem.ts";
 import { Report } from "./report.ts";
 import { checkTree, countValues, maxDepth, maxValues } from "./tree.ts";
 
-/** Beyond this size a file that confbox refuses is not read again for more mistakes: yaml takes quadratic time there. */
+/** A file that confbox rejects is parsed by yaml only up to this size, because yaml takes quadratic time for it. */
 const maxBrokenLength = 32 * 1024;
 
 export interface Source {
-  /** What the file says, as confbox reads it. */
+  /** The content, as read by confbox. */
   value: unknown;
-  /** The same as a tree with positions; null for an empty file. */
+  /** The syntax tree, as read by yaml; null for an empty file. */
   root: Node | null;
-  /** The node that an alias stands for; other nodes stand for themselves. */
+  /** The target of an alias. Returns other nodes unchanged. */
   resolve(node: Node | null): Node | null;
-  /** A problem at an offset in UTF-16 code units. */
+  /** Makes a problem at an offset in UTF-16 code units. */
   problem(offset: number, message: string): Problem;
 }
 
@@ -32,8 +32,9 @@ export function readSource(bytes: Uint8Array): { source: Source } | { problems: 
     return { problems: [notUtf8(bytes)] };
   }
   const read = readValue(text);
-  // Deep nesting ends here: yaml has no limit of its own.
-  if ("failure" in read && (read.deep || text.length > maxBrokenLength)) return { problems: [read.failure] };
+  // Deeply nested files stop here, because yaml has no depth limit.
+  if ("failure" in read && (read.isTooDeep || text.length > maxBrokenLength))
+    return { problems: [read.failure] };
   if ("value" in read && countValues(read.value) > maxValues) {
     return { problems: [atStart(`a project file may hold at most ${maxValues} values`)] };
   }
@@ -44,7 +45,7 @@ function readTree(text: string, read: Read): { source: Source } | { problems: Pr
   const problem = (offset: number, message: string): Problem => problemIn(text, offset, message);
   let document: Document.Parsed;
   try {
-    // Unique keys are checked by `checkTree`, once per key: the reader would compare each key with all others.
+    // `checkTree` checks for unique keys in linear time; the parser would compare every pair of keys.
     document = parseDocument(text, { prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -54,21 +55,21 @@ function readTree(text: string, read: Read): { source: Source } | { problems: Pr
   for (const { pos, message } of [...document.errors, ...document.warnings]) {
     report.add(pos[0], sentence(message));
   }
-  const targets = report.empty ? checkTree(document.contents, report) : new Map<Node, Node>();
-  if (!report.empty) return { problems: report.problems(problem) };
+  const targets = report.isEmpty ? checkTree(document.contents, report) : new Map<Node, Node>();
+  if (!report.isEmpty) return { problems: report.problems(problem) };
   const root = document.contents;
-  // Of a file without any value, confbox makes an error and yaml an empty document.
+  // For a file without a value, confbox throws and yaml returns an empty document.
   if ("failure" in read && root !== null) return { problems: [read.failure] };
   const value = "failure" in read ? null : read.value;
   const resolve = (node: Node | null): Node | null => (isAlias(node) ? (targets.get(node) ?? null) : node);
   return { source: { value, root, resolve, problem } };
 }
 
-type Read = { value: unknown } | { failure: Problem; deep: boolean };
+type Read = { value: unknown } | { failure: Problem; isTooDeep: boolean };
 
 function readValue(text: string): Read {
   try {
-    // `json` lets repeated keys pass, to be reported together with every other problem.
+    // `json` accepts repeated keys, which `checkTree` reports together with all other problems.
     return { value: parseYAML(text, { maxDepth, json: true }) };
   } catch (error) {
     const { reason, message, mark } = error as {
@@ -76,10 +77,11 @@ function readValue(text: string): Read {
       message: string;
       mark?: { position?: number };
     };
-    const what = reason ?? message;
-    const deep = error instanceof RangeError || /maxDepth/.test(what);
-    const shown = deep ? `nested deeper than ${maxDepth} levels` : sentence(what);
-    return { failure: problemIn(text, Math.min(mark?.position ?? 0, text.length), shown), deep };
+    const cause = reason ?? message;
+    const isTooDeep = error instanceof RangeError || /maxDepth/.test(cause);
+    const description = isTooDeep ? `nested deeper than ${maxDepth} levels` : sentence(cause);
+    const failure = problemIn(text, Math.min(mark?.position ?? 0, text.length), description);
+    return { failure, isTooDeep };
   }
 }
 
@@ -87,7 +89,7 @@ function atStart(message: string): Problem {
   return { line: 1, column: 1, message, source: "" };
 }
 
-/** The reader's own line counter knows only lines that it has come to; a problem may stand behind them. */
+/** Counts lines in the text, because yaml's line counter covers only the part that it has parsed. */
 function problemIn(text: string, offset: number, message: string): Problem {
   const start = offset === 0 ? 0 : text.lastIndexOf("\n", offset - 1) + 1;
   let line = 1;
@@ -97,7 +99,7 @@ function problemIn(text: string, offset: number, message: string): Problem {
   return { line, column: Math.min(offset - start, source.length) + 1, message, source };
 }
 
-/** The first line that holds a byte which decoding must replace. */
+/** A problem at the first line with an invalid byte. */
 function notUtf8(bytes: Uint8Array): Problem {
   let start = 0;
   for (let line = 1; start < bytes.length; line++) {
@@ -114,7 +116,7 @@ function notUtf8(bytes: Uint8Array): Problem {
   return atStart("not UTF-8 text");
 }
 
-/** Foreign messages begin with a capital and end with a full stop; these do neither. */
+/** Adapts a library's message to the style of problems: lower case at the start and no full stop. */
 function sentence(message: string): string {
   const text = message.split("\n", 1)[0] ?? "";
   return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, "");

@@ -6,7 +6,7 @@ import { readWebhooks } from "./webhook.ts";
 
 const weekSeconds = 7 * 24 * 3600;
 
-/** Reads `agents` or `workflows`. `files` are the project's, for the check that each target has its module. */
+/** Reads `agents` or `workflows`. With the project's `files`, checks that each target has its module. */
 export function readTargets(
   view: View | null,
   kind: TargetKind,

@@ -1,11 +1,11 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Node } from "yaml";
 import type { Report } from "./report.ts";
 
-/** Nesting and expansion beyond these are refused: no project needs them, and bombs are made of them. */
+/** Limits against files that exhaust memory through nesting or aliases. No project needs more. */
 export const maxDepth = 50;
 export const maxValues = 20_000;
 
-/** How many values there are, each counted once however many aliases lead to it; stops over the maximum. */
+/** The number of values. A value with several aliases counts once. Counting stops above the maximum. */
 export function countValues(root: unknown): number {
   const seen = new Set<unknown>();
   const queue: unknown[] = [root];
@@ -21,14 +21,14 @@ export function countValues(root: unknown): number {
 }
 
 /**
- * Finds the node that each alias stands for. Reports repeated and unusable keys, aliases that lead nowhere or into
- * themselves, and a document that is too large once its aliases are written out; it does not write them out.
+ * Returns the target of each alias. Reports repeated and non-scalar keys, aliases without an anchor or to a node that
+ * contains them, and a document that would be too large with its aliases expanded. Does not expand them.
  */
 export function checkTree(root: Node | null, report: Report): Map<Node, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   const sizes = new Map<Node, number>();
-  let bomb = false;
+  let isTooLarge = false;
   const visitAlias = (node: Node & { source: string }): number => {
     const target = anchors.get(node.source);
     if (target === undefined) {
@@ -49,10 +49,10 @@ export function checkTree(root: Node | null, report: Report): Map<Node, Node> {
     if (!isScalar(node)) {
       if (isMap(node)) checkKeys(node.items, report);
       for (const item of node.items) size += visit(item);
-      // Keys are nodes too: a map may have twice as many as values.
-      if (size > 2 * maxValues && !bomb) {
-        bomb = true;
-        report.add(offsetOf(node), `more than ${maxValues} values once its aliases are written out`);
+      // Keys are nodes too, so a map has twice as many nodes as values.
+      if (size > 2 * maxValues && !isTooLarge) {
+        isTooLarge = true;
+        report.add(offsetOf(node), `more than ${maxValues} values after its aliases are expanded`);
       }
     }
     sizes.set(node, size);
@@ -72,7 +72,7 @@ function checkKeys(pairs: { key: unknown }[], report: Report): void {
   }
 }
 
-/** Where a node begins, in UTF-16 code units from the start of the text. */
+/** The offset of a node in the text, in UTF-16 code units. */
 export function offsetOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;
 }

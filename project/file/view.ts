@@ -6,10 +6,10 @@ import type { Report } from "./report.ts";
 import type { Source } from "./source.ts";
 import { offsetOf } from "./tree.ts";
 
-/** One value of the project file: what it is (from confbox), where it stands (from yaml), and how to complain. */
+/** A value of the project file with its position, which reports its own problems. */
 export class View {
   readonly value: unknown;
-  /** How messages call it: `agents[0].timeout`. */
+  /** Its name in messages: `agents[0].timeout`. */
   readonly path: string;
   readonly #node: Node | null;
   readonly #source: Source;
@@ -23,19 +23,19 @@ export class View {
     this.#report = report;
   }
 
-  /** Reports a problem here; returns null, so that a reader can end with it. */
+  /** Reports a problem at this value. Returns null, for readers to return. */
   fail(message: string): null {
     this.#report.add(offsetOf(this.#node), message);
     return null;
   }
 
-  /** Whether the key is there but nothing stands behind it. */
-  get empty(): boolean {
+  /** Whether the key has no value. */
+  get isEmpty(): boolean {
     return this.value === null || this.value === undefined;
   }
 
-  /** What a value is, in words for a message. */
-  get described(): string {
+  /** A description of the value, for messages. */
+  get description(): string {
     const { value } = this;
     if (value === null || value === undefined) return "nothing";
     if (Array.isArray(value)) return "a list";
@@ -45,17 +45,17 @@ export class View {
     return `the number ${this.text ?? value}`;
   }
 
-  /** A scalar as it is written in the file. */
+  /** The source text of a scalar. */
   get text(): string | undefined {
     const node = this.#source.resolve(this.#node);
     return isScalar(node) ? node.source : undefined;
   }
 
-  /** The elements of a list; null and a problem when it is something else. Nothing counts as an empty list. */
+  /** The elements of a list, empty when there is no value. Reports any other value and returns null. */
   items(): View[] | null {
-    if (this.empty) return [];
+    if (this.isEmpty) return [];
     const { value } = this;
-    if (!Array.isArray(value)) return this.fail(`${this.path} must be a list, not ${this.described}`);
+    if (!Array.isArray(value)) return this.fail(`${this.path} must be a list, not ${this.description}`);
     const node = this.#source.resolve(this.#node);
     const nodes = isSeq(node) ? node.items : [];
     return value.map((item, index) =>
@@ -63,34 +63,34 @@ export class View {
     );
   }
 
-  /** The members of a map in the order of the file. Nothing counts as an empty map. */
+  /** The members of a map in the order of the file, empty when there is no value. */
   entries(): { key: string; at: View; view: View }[] | null {
-    if (this.empty) return [];
+    if (this.isEmpty) return [];
     const { value } = this;
-    if (!isJsonObject(value)) return this.fail(`${this.path} must be a map, not ${this.described}`);
+    if (!isJsonObject(value)) return this.fail(`${this.path} must be a map, not ${this.description}`);
     const node = this.#source.resolve(this.#node);
     const entries: { key: string; at: View; view: View }[] = [];
     for (const pair of isMap(node) ? node.items : []) {
       const key = String(isScalar(pair.key) ? pair.key.value : pair.key);
       const at = this.#child(key, key, pair.key as Node | null);
-      // The two readers agree on text; of other scalars, they may write the same key differently.
+      // confbox and yaml agree on text keys, and may convert other scalars to different text.
       if (!Object.hasOwn(value, key)) at.fail(`the key ${quoted(key)} must be text: put it in quotes`);
       else {
         const path = this.path === "" ? key : `${this.path}.${key}`;
-        const behind = this.#source.resolve(pair.value as Node | null);
+        const target = this.#source.resolve(pair.value as Node | null);
         entries.push({
           key,
           at,
-          view: this.#child(value[key], path, behind?.range ? (pair.value as Node) : (pair.key as Node)),
+          view: this.#child(value[key], path, target?.range ? (pair.value as Node) : (pair.key as Node)),
         });
       }
     }
     return entries;
   }
 
-  /** A map with known keys. Unknown ones are problems, except those that begin with `x-`. */
+  /** A map with known keys. Reports unknown keys, except those that begin with `x-`. */
   fields<Key extends string>(known: readonly Key[]): Fields<Key> | null {
-    if (this.empty && this.path !== "") return this.fail(`${this.path} must be a map, not nothing`);
+    if (this.isEmpty && this.path !== "") return this.fail(`${this.path} must be a map, not nothing`);
     const entries = this.entries();
     if (entries === null) return null;
     const found = new Map<string, View>();
@@ -100,7 +100,7 @@ export class View {
         at.fail('merge keys ("<<") are not part of YAML 1.2: use an alias for the whole value');
       else if (!key.startsWith("x-")) {
         const where = this.path === "" ? "" : ` in ${this.path}`;
-        const guess = this.#report.full ? "" : didYouMean(key, known);
+        const guess = this.#report.isFull ? "" : didYouMean(key, known);
         at.fail(`unknown key ${quoted(key)}${where}${guess}`);
       }
     }
@@ -108,7 +108,7 @@ export class View {
       get: (key) => found.get(key) ?? null,
       require: (key) => {
         const view = found.get(key);
-        if (view !== undefined && !view.empty) return view;
+        if (view !== undefined && !view.isEmpty) return view;
         const name = this.path === "" ? key : `${this.path}.${key}`;
         return (view ?? this).fail(view === undefined ? `${name} is missing` : `${name} must not be empty`);
       },
@@ -123,6 +123,6 @@ export class View {
 export interface Fields<Key extends string> {
   /** Null when the key is absent. */
   get(key: Key): View | null;
-  /** Null, and a problem, when the key is absent or nothing stands behind it. */
+  /** Reports a key that is absent or has no value, and returns null. */
   require(key: Key): View | null;
 }

@@ -1,19 +1,19 @@
-/** Makes hostile and odd tar archives, header by header, with nothing that the code under test wrote. */
+/** Makes hostile and unusual tar archives, independently of the code under test. */
 import { gzipSync } from "node:zlib";
 
 export interface Entry {
   name: string;
-  /** Type flag; `0` unless given. */
+  /** Type flag. Default `0`. */
   type?: string;
   data?: string | Uint8Array;
-  /** Said instead of the length of the data. */
+  /** Size in the header. Default: the length of the data. */
   size?: string | number;
   mode?: number;
   linkname?: string;
   prefix?: string;
-  /** Records of a pax header before it. */
+  /** Records of a preceding pax header. */
   pax?: Record<string, string>;
-  /** A checksum that is wrong. */
+  /** Writes a wrong checksum. */
   badChecksum?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function tarGz(entries: readonly Entry[], options: { end?: boolean } = {}
   return gzipSync(tar(entries, options));
 }
 
-/** Its bytes in pieces, as they come from a network. */
+/** The bytes in pieces, as from a network. */
 export async function* inPieces(bytes: Uint8Array, pieceBytes = 65_536): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += pieceBytes) {
     yield bytes.subarray(start, start + pieceBytes);

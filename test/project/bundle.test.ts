@@ -1,4 +1,4 @@
-/** What agents import from npm: bundled, deployed without `node_modules`, and run on each runtime. */
+/** Bundles npm imports, deploys them without `node_modules`, and runs them on each runtime. */
 import { createReadStream, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { unpackPackage } from "../../project/unpack.ts";
 import { testFolder, writeFiles } from "./folder.ts";
 import { modulesFolder, runModule, runtimes } from "./runtimes.ts";
 
-/** A project whose agents are `agents/<name>.ts`, with packages of its own and of this repository. */
+/** A project with agents in `agents/<name>.ts`, its own packages, and packages of this repository. */
 function writeProject(
   root: string,
   agents: Record<string, string>,
@@ -43,7 +43,7 @@ async function prepared(
   return project;
 }
 
-/** Makes a folder as a server would, far from every `node_modules`. */
+/** Unpacks the package to a folder outside of every `node_modules`. */
 async function deployed(root: string): Promise<string> {
   const { files } = await prepared(root);
   const target = join(testFolder(), "package");
@@ -54,7 +54,7 @@ async function deployed(root: string): Promise<string> {
   return target;
 }
 
-/** Imports each agent in a process of its own on one runtime, and returns what it answers. */
+/** Runs each agent in its own process on one runtime, and returns the outputs. */
 async function answers(
   runtime: (typeof runtimes)[number],
   folder: string,
@@ -88,8 +88,8 @@ const real = {
     };`,
 };
 
-describe("zod, openai and ai", () => {
-  test.each(runtimes)("run on %s where no node_modules are", async (runtime) => {
+describe("bundles of zod, openai and ai", () => {
+  test.each(runtimes)("run on %s without the original node_modules", async (runtime) => {
     const root = testFolder();
     writeProject(root, real, { linked: ["zod", "openai", "ai"] });
     const folder = await deployed(root);
@@ -100,7 +100,7 @@ describe("zod, openai and ai", () => {
     });
   });
 
-  test("are in the package once, whoever imports them, and the project's files as written", async () => {
+  test("contain each module once and leave the project's files unchanged", async () => {
     const root = testFolder();
     writeProject(root, real, { linked: ["zod", "openai", "ai"] });
     const { files, bundledCount } = await prepared(root);
@@ -127,11 +127,11 @@ describe("zod, openai and ai", () => {
     });
   });
 
-  test("give the same package wherever the project lies", async () => {
+  test("do not depend on the location of the project", async () => {
     const folder = testFolder();
     const digests: string[] = [];
     for (const place of ["a", "somewhere/else"]) {
-      // Copies: a link would lead to one place from both.
+      // Copies, because links would resolve to the same files.
       writeProject(
         join(folder, place),
         { m: 'import m from "cjs"; import { e } from "esm"; export default () => [m, e];' },
@@ -200,7 +200,7 @@ describe("CommonJS", () => {
   const show = `const show = (value) => typeof value === "function" ? "function" : typeof value === "object" && value !== null ? "object" : value === undefined ? "undefined" : value;
     const shape = (module) => Object.fromEntries(Object.keys(module).sort().map((name) => [name, show(module[name])]));`;
 
-  test.each(runtimes)("has on %s the exports that Node shows of it", async (runtime) => {
+  test.each(runtimes)("has the exports of Node on %s", async (runtime) => {
     const root = testFolder();
     const imports = specifiers.map(
       (specifier, index) => `import * as m${index} from ${JSON.stringify(specifier)};`,
@@ -218,7 +218,7 @@ describe("CommonJS", () => {
     expect(found.m).toEqual(expected);
   });
 
-  test("that is loaded late, or not installed but tried for, is left for run time", async () => {
+  test("resolves late and optional requires at run time", async () => {
     const root = testFolder();
     writeProject(
       root,
@@ -242,7 +242,7 @@ describe("CommonJS", () => {
   });
 });
 
-test("data of packages are shipped as data", async () => {
+test("keeps JSON of packages as JSON", async () => {
   const root = testFolder();
   writeProject(
     root,
@@ -255,7 +255,7 @@ test("data of packages are shipped as data", async () => {
   for (const runtime of runtimes) expect(await answers(runtime, folder, ["m"])).toEqual({ m: { a: [1] } });
 });
 
-test("modules of Node and of svc are left alone", async () => {
+test("does not bundle modules of Node and svc", async () => {
   const root = testFolder();
   writeProject(root, {
     m: 'import { defineAgent } from "svc"; import "svc/plugin"; import fs from "node:fs"; import * as path from "path"; export default defineAgent(() => [fs, path]);',
@@ -265,7 +265,7 @@ test("modules of Node and of svc are left alone", async () => {
   expect(files.map(({ path }) => path)).toEqual(["agents/m.ts", "svc-project.yaml"]);
 });
 
-test("a package of a workspace is bundled from its sources", async () => {
+test("bundles a workspace package from its sources", async () => {
   const folder = testFolder();
   const root = join(folder, "project");
   writeFiles(folder, {

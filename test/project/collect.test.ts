@@ -10,16 +10,16 @@ async function paths(root: string): Promise<string[]> {
   return (await collectProject(root)).map(({ path }) => path);
 }
 
-async function mistakes(root: string): Promise<string[]> {
+async function problems(root: string): Promise<string[]> {
   const error = await collectProject(root).then(
     () => new Error("nothing is wrong"),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(CollectError);
-  return (error as CollectError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+  return (error as CollectError).problems.map(({ path, message }) => `${path}: ${message}`);
 }
 
-test("the project file and the two folders, with sizes and modes, and nothing else", async () => {
+test("collects the project file and the two folders, with sizes and modes", async () => {
   const root = testFolder();
   writeFiles(root, {
     "svc-project.yaml": "name: a\n",
@@ -46,15 +46,15 @@ test("the project file and the two folders, with sizes and modes, and nothing el
   for (const { path, absolutePath } of files) expect(absolutePath).toBe(join(root, path));
 });
 
-test("folders may be missing, and so may the project file", async () => {
+test("accepts missing folders and a missing project file", async () => {
   const root = testFolder();
   expect(await paths(root)).toEqual([]);
   writeFiles(root, { "svc-project.yaml": "" });
   expect(await paths(root)).toEqual(["svc-project.yaml"]);
 });
 
-describe("what is ignored", () => {
-  test("by files in each folder, without any repository and without git", async () => {
+describe("ignores", () => {
+  test("by .gitignore files in each folder, without a repository and without git", async () => {
     const root = testFolder();
     writeFiles(root, {
       ".gitignore": "*.log\n/agents/private/\n!keep.log\n",
@@ -78,7 +78,7 @@ describe("what is ignored", () => {
     vi.unstubAllEnvs();
   });
 
-  test("by the repository around the project, its info/exclude, and the user's own file", async () => {
+  test("by the containing repository, its info/exclude, and the user's exclude file", async () => {
     const folder = testFolder();
     const root = join(folder, "repository", "projects", "one");
     writeFiles(folder, {
@@ -103,7 +103,7 @@ describe("what is ignored", () => {
     vi.unstubAllEnvs();
   });
 
-  test("in a further working tree, by what it shares with the first", async () => {
+  test("by the info/exclude of the main working tree in a linked one", async () => {
     const folder = testFolder();
     const git = (cwd: string, ...args: string[]): void => {
       const author = ["-c", "user.name=a", "-c", "user.email=a@b"];
@@ -120,14 +120,14 @@ describe("what is ignored", () => {
     expect(await paths(join(folder, "second"))).toEqual(["agents/a.ts"]);
   });
 
-  test("not the project itself, even where its whole folder is", async () => {
+  test("no root folder of a project, even when a rule matches it", async () => {
     const folder = testFolder();
     writeFiles(folder, { ".git/HEAD": "ref: x\n", ".gitignore": "build/\nsvc-project.yaml\n" });
     writeFiles(folder, { "build/svc-project.yaml": "", "build/agents/a.ts": "" });
     expect(await paths(join(folder, "build"))).toEqual(["agents/a.ts", "svc-project.yaml"]);
   });
 
-  test("git's own folders and files, at any depth", async () => {
+  test(".git at any depth", async () => {
     const root = testFolder();
     writeFiles(root, {
       "agents/sub/.git/HEAD": "",
@@ -140,7 +140,7 @@ describe("what is ignored", () => {
 });
 
 describe("links", () => {
-  test("to what lies in the project are followed, and ship what they lead to", async () => {
+  test("within the project are followed", async () => {
     const root = testFolder();
     writeFiles(root, {
       "svc-project.yaml": "",
@@ -173,7 +173,7 @@ describe("links", () => {
     );
   });
 
-  test("that leave it, lead nowhere or back into themselves are mistakes, all at once", async () => {
+  test("that leave the project, have no target or form a loop are reported together", async () => {
     const folder = testFolder();
     const root = join(folder, "project");
     writeFiles(folder, {
@@ -189,32 +189,32 @@ describe("links", () => {
     symlinkSync("self", join(root, "agents/self"));
     symlinkSync("..", join(root, "agents/deep/back"));
     symlinkSync("../secret.txt", join(root, "svc-project.yaml"));
-    const leaves = "the link leaves the project: copy what it leads to, or ignore it";
-    expect(await mistakes(root)).toEqual([
-      "agents/deep/back: the link leads to a folder that it lies in",
+    const leaves = "the link leaves the project; copy its target into the project, or ignore the link";
+    expect(await problems(root)).toEqual([
+      "agents/deep/back: the link leads to a folder that contains it",
       `agents/etc: ${leaves}`,
-      "agents/gone: the link leads nowhere",
+      "agents/gone: the target of the link does not exist",
       `agents/neighbour: ${leaves}`,
-      "agents/self: the link leads nowhere",
+      "agents/self: the target of the link does not exist",
       `agents/up: ${leaves}`,
       `svc-project.yaml: ${leaves}`,
     ]);
     writeFiles(root, { ".gitignore": "/agents/deep/\netc\ngone\nneighbour\nself\nup\n" });
-    expect(await mistakes(root)).toEqual([`svc-project.yaml: ${leaves}`]);
+    expect(await problems(root)).toEqual([`svc-project.yaml: ${leaves}`]);
   });
 
-  test("that lead to each other end", async () => {
+  test("to each other are reported", async () => {
     const root = testFolder();
     writeFiles(root, { "agents/one/a.ts": "", "agents/two/b.ts": "" });
     symlinkSync("../two", join(root, "agents/one/other"));
     symlinkSync("../one", join(root, "agents/two/other"));
-    expect(await mistakes(root)).toEqual([
-      "agents/one/other/other: the link leads to a folder that it lies in",
-      "agents/two/other/other: the link leads to a folder that it lies in",
+    expect(await problems(root)).toEqual([
+      "agents/one/other/other: the link leads to a folder that contains it",
+      "agents/two/other/other: the link leads to a folder that contains it",
     ]);
   });
 
-  test("to a project work like the project", async () => {
+  test("to a project behave like the project", async () => {
     const folder = testFolder();
     writeFiles(folder, { "real/agents/a.ts": "", "real/agents/b.ts": "", "real/.gitignore": "b.ts\n" });
     symlinkSync("real", join(folder, "link"));
@@ -222,7 +222,7 @@ describe("links", () => {
   });
 });
 
-test("names that other disks cannot tell apart are mistakes", async () => {
+test("rejects names that some file systems treat as one", async () => {
   const root = testFolder();
   writeFiles(root, {
     "agents/A.ts": "",
@@ -232,17 +232,17 @@ test("names that other disks cannot tell apart are mistakes", async () => {
     "agents/\u00e9": "",
     "agents/e\u0301": "",
   });
-  const found = await mistakes(root);
+  const found = await problems(root);
   expect(found).toHaveLength(3);
   for (const one of found)
     expect(one).toMatch(/^agents\/(a\.ts|x|é|e\u0301): differs from .* only in case or composition/);
 });
 
-test("a name that is not UTF-8 is a mistake, unless it is ignored", async () => {
+test("rejects a name that is not UTF-8 unless it is ignored", async () => {
   const root = testFolder();
   writeFiles(root, { "agents/a.ts": "" });
   writeFileSync(Buffer.concat([Buffer.from(`${root}/agents/caf`), Buffer.from([0xe9])]), "");
-  expect(await mistakes(root)).toEqual(["agents/caf\ufffd: the name is not UTF-8"]);
+  expect(await problems(root)).toEqual(["agents/caf\ufffd: the name is not UTF-8"]);
   writeFiles(root, { ".gitignore": "caf*\n" });
   expect(await paths(root)).toEqual(["agents/a.ts"]);
 });

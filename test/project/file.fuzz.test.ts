@@ -1,4 +1,4 @@
-/** Random and mutated project files: whatever they hold, reading them ends in a definition or in problems with places. */
+/** Parses random and mutated project files. The result must be a definition or problems with valid positions. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseProjectFile } from "../../project/file/parse.ts";
@@ -102,7 +102,7 @@ const text = fc.oneof(
 
 const fuzzRounds = rounds(1000);
 
-test(`${fuzzRounds} texts`, { timeout: 60_000 + fuzzRounds * 20 }, () => {
+test(`parses ${fuzzRounds} random project files`, { timeout: 60_000 + fuzzRounds * 20 }, () => {
   let accepted = 0;
   fc.assert(
     fc.property(text, fc.boolean(), (content, withFiles) => {
@@ -112,7 +112,7 @@ test(`${fuzzRounds} texts`, { timeout: 60_000 + fuzzRounds * 20 }, () => {
       if (definition !== null) {
         accepted++;
         expect(problems).toEqual([]);
-        // Plain JSON, as the store keeps it.
+        // The store needs plain JSON.
         expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
         return;
       }

@@ -60,8 +60,8 @@ schedules:
     nightly: { cron: "0 2 * * *" }
 `;
 
-describe("a valid file", () => {
-  test("with everything in it", () => {
+describe("accepts a file", () => {
+  test("with every key", () => {
     const { definition, problems } = parse(full);
     expect(problems).toEqual([]);
     expect(definition).toEqual({
@@ -79,7 +79,7 @@ describe("a valid file", () => {
             {
               slug: "new_mail",
               fieldMapping: [
-                // In the order of the file: an object would put the digits first.
+                // In the order of the file. An object would have the digits first.
                 { path: "2", parameter: "second" },
                 { path: "user.email", parameter: "email" },
                 { path: "items[0].sku", parameter: "sku" },
@@ -170,18 +170,18 @@ describe("a valid file", () => {
     });
   });
 
-  test("with nothing but what is required, an empty group, a byte order mark and Windows line ends", () => {
+  test("with only required keys, an empty group, a byte order mark and Windows line endings", () => {
     const { definition } = parse('\ufeffname: demo\r\nversion: "1"\r\nagents:\r\nschedules:\r\n');
     expect(definition).toEqual({ name: "demo", version: "1", agents: [], workflows: [], schedules: [] });
   });
 
-  test("with aliases that stand for whole values", () => {
+  test("with aliases of whole values", () => {
     const text = `${head}agents:\n  - &one { name: triage, enable_retry: true, retry_policy: &p { max_retries: 9 } }
   - { name: notify, enable_retry: true, retry_policy: *p }\n`;
     expect(parse(text).definition?.agents.map(({ retry }) => retry?.maxRetries)).toEqual([9, 9]);
   });
 
-  test("whose schedule has hostile keys in its input", () => {
+  test("with prototype keys in the input of a schedule", () => {
     const text = `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", input: { __proto__: { a: 1 } } } } }`;
     const input = parse(text).definition?.schedules[0]?.input ?? {};
     expect(Object.keys(input)).toEqual(["__proto__"]);
@@ -200,10 +200,10 @@ describe("a valid file", () => {
   });
 });
 
-/** Text of a file, and every problem that it has. */
+/** The text of a file, and its problems. */
 const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = [
-  ["nothing", "", ["1:1: the project file is empty: it needs name and version"]],
-  ["comments", "# none\n", ["1:1: the project file is empty: it needs name and version"]],
+  ["an empty file", "", ["1:1: the project file is empty: it needs name and version"]],
+  ["a file of comments", "# none\n", ["1:1: the project file is empty: it needs name and version"]],
   ["a list", "- a\n", ["1:1: the project file must be a map, not a list"]],
   ["no name, no version", "agents: []\n", ["1:1: name is missing", "1:1: version is missing"]],
   [
@@ -217,7 +217,7 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ['2:10: version must be text, not the number 1.10: write "1.10"'],
   ],
   [
-    "a word as version",
+    "a boolean as version",
     "name: a\nversion: true\n",
     [/^2:10: version must be text, not the truth value true/],
   ],
@@ -232,19 +232,15 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ['3:1: unknown key "__proto__"', '4:1: unknown key "constructor"'],
   ],
   ["agents as a map", `${head}agents: { triage: {} }\n`, ["3:9: agents must be a list, not a map"]],
-  [
-    "an agent as a word",
-    `${head}agents: [triage]\n`,
-    ['3:10: agents[0] must be a map, not the text "triage"'],
-  ],
+  ["text as an agent", `${head}agents: [triage]\n`, ['3:10: agents[0] must be a map, not the text "triage"']],
   ["an empty agent", `${head}agents:\n  -\n  - name: triage\n`, [/agents\[0\] must be a map, not nothing/]],
   [
-    "no such module",
+    "a missing module",
     `${head}agents: [{ name: gone }]\n`,
     [/^3:18: agent "gone" has no module: expected agents\/gone\.\{ts,mts,js,mjs\}/],
   ],
   [
-    "a wrong name",
+    "an invalid name",
     `${head}agents: [{ name: -a }, { name: "a b" }, { name: 7 }]\n`,
     [/^3:18: .*not "-a"/, /^3:32: .*not "a b"/, /^3:49: .*must be text, not the number 7/],
   ],
@@ -254,7 +250,7 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ['3:36: two agents are named "triage"'],
   ],
   [
-    "a shared name",
+    "a name shared by an agent and a workflow",
     `${head}agents: [{ name: triage }]\nworkflows: [{ name: triage }]\n`,
     ['4:21: an agent and a workflow may not share the name "triage"'],
   ],
@@ -269,17 +265,17 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ],
   ],
   [
-    "delays the wrong way round",
+    "an initial delay over the maximum",
     `${head}agents: [{ name: triage, retry_policy: { initial_delay: 500 } }]\n`,
     [/initial_delay \(500\) may not be over max_delay \(300\)/],
   ],
   [
-    "a strategy that is none",
+    "an unknown strategy",
     `${head}agents: [{ name: triage, retry_policy: { strategy: exponentail } }]\n`,
     [/must be exponential or fixed.*did you mean "exponential"/],
   ],
   [
-    "yes for true",
+    "yes instead of true",
     `${head}agents: [{ name: triage, enable_retry: yes }]\n`,
     [/enable_retry must be true or false, not the text "yes"/],
   ],
@@ -289,7 +285,7 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     [/^3:58: two webhooks of one target have the slug "a"/],
   ],
   [
-    "paths that do not parse",
+    "invalid paths",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, field_mapping: { "a[01]": x, a..b: y, "": z } }] }]\n`,
     [
       /"a\[01\]" at character 3: an index/,
@@ -303,12 +299,12 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     [/"a" and "b" are both mapped to the parameter "x"/],
   ],
   [
-    "a parameter that is no text",
+    "a parameter that is not text",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, field_mapping: { a: [x] } }] }]\n`,
     [/field_mapping\.a must be text, not a list/],
   ],
   [
-    "a scheme that is none",
+    "an unknown scheme",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: git_hub, secret: S } }] }]\n`,
     [/must be standard, .* or token.*did you mean "github"/],
   ],
@@ -328,12 +324,12 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     [/must name one secret, or two during rotation, not 3/],
   ],
   [
-    "a header that is none",
+    "an invalid header name",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, idempotency: { header: "x y" } }] }]\n`,
     [/must be the name of an HTTP header, not "x y"/],
   ],
   [
-    "a schedule for nobody",
+    "a schedule without a target",
     `${head}agents: [{ name: triage }]\nschedules: { agents: { triaje: { cron: "* * * * *" } } }\n`,
     ['4:24: the project has no agent "triaje" to schedule (did you mean "triage"?)'],
   ],
@@ -343,17 +339,17 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ['4:27: "triage" is not a workflow: move it to schedules.agents'],
   ],
   [
-    "a cron expression that is none",
+    "an invalid cron expression",
     `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "@daily" } } }\n`,
     [/^4:40: schedules\.agents\.triage\.cron: Cannot use the cron expression "@daily"/],
   ],
   [
-    "a time zone that is none",
+    "an unknown time zone",
     `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", timezone: Europe/Berlni } } }\n`,
     [/timezone: .*Europe\/Berlin/],
   ],
   [
-    "an input beyond JSON",
+    "an input that JSON cannot represent",
     `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: { cron: "* * * * *", input: { a: [.nan] } } } }\n`,
     [/input must be JSON, which has no NaN/],
   ],
@@ -375,7 +371,7 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
   ["an alias into itself", `${head}x-a: &a [*a]\n`, ['3:10: the alias "*a" contains itself']],
 ];
 
-test.each(mistakes)("%s", (_, text, expected) => {
+test.each(mistakes)("reports %s", (_, text, expected) => {
   const found = complaints(text);
   for (const [index, one] of expected.entries()) {
     if (typeof one === "string") expect(found[index]).toBe(one);
@@ -384,7 +380,7 @@ test.each(mistakes)("%s", (_, text, expected) => {
   expect(found).toHaveLength(expected.length);
 });
 
-describe("what would hurt", () => {
+describe("parses hostile files in bounded time", () => {
   const letters = "bcdefghijklmnopqrstuvwxyz".split("");
   const bomb = letters.reduce(
     (text, letter, index) =>
@@ -416,11 +412,11 @@ describe("what would hurt", () => {
     expect(definition).toBeNull();
     expect(problems.length).toBeGreaterThan(0);
     expect(problems.length).toBeLessThanOrEqual(100);
-    // A quadratic reader takes minutes.
+    // A quadratic parser would take minutes.
     expect(performance.now() - startedAt).toBeLessThan(60_000);
   });
 
-  test("a file over 1 MiB", () => {
+  test("rejects a file over 1 MiB", () => {
     const text = head + "#".repeat(mebibyte - head.length);
     expect(parse(text).problems).toEqual([]);
     expect(complaints(`${text}#`)).toEqual([
@@ -428,7 +424,7 @@ describe("what would hurt", () => {
     ]);
   });
 
-  test("bytes that are not UTF-8, with their place", () => {
+  test("rejects bytes that are not UTF-8, with their position", () => {
     const bytes = Buffer.concat([
       Buffer.from(`${head}agents: [] # caf`),
       Buffer.from([0xe9]),
@@ -438,11 +434,11 @@ describe("what would hurt", () => {
     expect(problems).toEqual([
       { line: 3, column: 17, message: "not UTF-8 text", source: "agents: [] # caf\ufffd" },
     ]);
-    // A surrogate, encoded: allowed in no UTF-8.
+    // An encoded surrogate, which is invalid UTF-8.
     expect(parseProjectFile(new Uint8Array([0xed, 0xa0, 0x80])).problems[0]?.message).toBe("not UTF-8 text");
   });
 
-  test("a hundred problems are shown, the others counted", () => {
+  test("returns a hundred problems and the number of the remaining ones", () => {
     const { problems } = parse(
       `${head}${Array.from({ length: 250 }, (_, index) => `zz${index}: 1\n`).join("")}`,
     );
@@ -451,7 +447,7 @@ describe("what would hurt", () => {
   });
 });
 
-test("a problem is shown with its line and a mark", () => {
+test("formats a problem with its line and a mark", () => {
   const [problem] = parse(`${head}agents: [{ name: "ä ö" }]\n`).problems;
   expect(problem && formatProblem("svc-project.yaml", problem)).toBe(
     [
@@ -462,7 +458,7 @@ test("a problem is shown with its line and a mark", () => {
   );
 });
 
-test("a problem cannot write to the terminal, and a long line is cut around it", () => {
+test("replaces control characters and cuts a long line around the problem", () => {
   const shown = formatProblem("f.yaml", {
     line: 1,
     column: 300,

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFailed, onTestFinished } from "vitest";
 
-/** A new folder for the running test: removed afterwards, kept and named if it fails. */
+/** A new folder for the running test. It is removed afterwards, unless the test fails. */
 export function testFolder(): string {
   const folder = makeFolder();
   let keep = false;
   onTestFailed(() => {
     keep = true;
-    console.error(`kept for a look: ${folder}`);
+    console.error(`The folder of the test was kept: ${folder}`);
   });
   onTestFinished(() => {
     if (!keep) rmSync(folder, { recursive: true, force: true });
@@ -17,12 +17,12 @@ export function testFolder(): string {
   return folder;
 }
 
-/** A new folder that whoever asked removes. */
+/** A new folder. The caller must remove it. */
 export function makeFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), "svc-project-")));
 }
 
-/** Writes files given by path and content, with the folders that they need. */
+/** Writes files by path and content, and creates their folders. */
 export function writeFiles(root: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

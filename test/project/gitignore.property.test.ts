@@ -1,4 +1,4 @@
-/** Random trees and random `.gitignore` files, given to both this code and git. */
+/** Compares `collectProject` with git on random trees with random `.gitignore` files. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-test(`as git lists it, ${gitRounds} trees`, { timeout: 60_000 + gitRounds * 200 }, async () => {
+test(`collects the files that git lists, on ${gitRounds} trees`, {
+  timeout: 60_000 + gitRounds * 200,
+}, async () => {
   let round = 0;
   let ignored = 0;
   await fc.assert(
@@ -33,13 +35,13 @@ test(`as git lists it, ${gitRounds} trees`, { timeout: 60_000 + gitRounds * 200 
     }),
     { numRuns: gitRounds },
   );
-  // Patterns that never hit would prove nothing.
+  // The patterns must match often enough for the test to be meaningful.
   expect(ignored).toBeGreaterThan(gitRounds);
 });
 
 interface Tree {
   files: string[];
-  /** Folder and content; the folder `.git` stands for `.git/info/exclude`. */
+  /** Folder and content. The folder `.git` means `.git/info/exclude`. */
   ignoreFiles: [folder: string, content: string][];
 }
 
@@ -111,7 +113,7 @@ function pattern(): fc.Arbitrary<string> {
   return fc.tuple(start, path, end).map(([before, segments, after]) => before + segments.join("/") + after);
 }
 
-/** Writes the tree as far as its paths agree with each other, and returns how many files there are. */
+/** Writes the tree without conflicting paths, and returns the number of files. */
 function plant(root: string, files: readonly string[], ignoreFiles: Tree["ignoreFiles"]): number {
   mkdirSync(root);
   execFileSync("cp", ["-r", join(base, "template", ".git"), join(root, ".git")]);
@@ -124,7 +126,7 @@ function plant(root: string, files: readonly string[], ignoreFiles: Tree["ignore
   return written;
 }
 
-/** False when a folder of the path is a file, or the other way round. */
+/** Returns false when the path conflicts with an existing file or folder. */
 function write(path: string, content: string): boolean {
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -145,7 +147,7 @@ function git(cwd: string, ...args: string[]): string {
   return execFileSync("git", args, { cwd, env, encoding: "utf8" });
 }
 
-test("the comparison has a git to compare with", () => {
+test("has a git to compare with", () => {
   expect(git(base, "--version")).toMatch(/^git version/);
   expect(readFileSync(join(base, "template", ".git", "HEAD"), "utf8")).toMatch(/^ref:/);
 });

@@ -1,4 +1,4 @@
-/** Imports that cannot be deployed, and projects that are wrong in other ways: each with its file and line. */
+/** Reports invalid imports and other problems of a project with file and line. */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -20,7 +20,7 @@ async function complaints(files: Record<string, string>): Promise<string[]> {
 
 const modules = { "node_modules/there/index.js": "exports.a = 1;", "node_modules/there/package.json": "{}" };
 
-describe("an import", () => {
+describe("imports", () => {
   const declared = { ...modules, "package.json": '{ "devDependencies": { "there": "*", "gone": "*" } }' };
   const cases: [
     what: string,
@@ -29,13 +29,13 @@ describe("an import", () => {
     more?: Record<string, string>,
   ][] = [
     [
-      "that leaves the folders",
+      "outside of the two folders",
       'import "../lib/x.ts";',
       'cannot import "../lib/x.ts": it leaves agents/ and workflows/, and only these are deployed',
       { "lib/x.ts": "" },
     ],
     [
-      "that leaves the project",
+      "outside of the project",
       'import "../../x.ts";',
       'cannot import "../../x.ts": it leaves agents/ and workflows/, and only these are deployed',
     ],
@@ -48,33 +48,33 @@ describe("an import", () => {
     [
       "of a file URL",
       'import "file:///x.ts";',
-      /only relative paths, packages of node_modules and modules of Node/,
+      /only relative paths, packages in node_modules and modules of Node/,
     ],
     [
-      "from the network",
+      "of a network URL",
       'import "https://example.com/x.ts";',
-      /only relative paths, packages of node_modules/,
+      /only relative paths, packages in node_modules/,
     ],
     [
-      "as Deno writes them",
+      "with a scheme of Deno",
       'import "npm:zod@4";',
-      /"npm:zod@4": only packages of node_modules are deployed; install it there/,
+      /"npm:zod@4": only packages in node_modules are deployed; install it there/,
     ],
     ["from Bun", 'import "bun:sqlite";', /only relative paths/],
     [
-      "by the project's own map",
+      "through the imports map of package.json",
       'import "#lib";',
-      /the package\.json that gives # its meaning is not deployed/,
+      /the package\.json that defines # imports is not deployed/,
     ],
     [
-      "of nothing",
+      "of a missing file",
       'import "./gone.ts";',
-      'cannot import "./gone.ts": there is no agents/gone.ts, or .gitignore keeps it from being deployed',
+      'cannot import "./gone.ts": agents/gone.ts does not exist or is ignored by .gitignore',
     ],
-    ["of what is ignored", 'import "./x.local.ts";', /\.gitignore keeps it/, { "agents/x.local.ts": "" }],
+    ["of an ignored file", 'import "./x.local.ts";', /ignored by \.gitignore/, { "agents/x.local.ts": "" }],
     ["without an extension", 'import "./b";', 'cannot import "./b": write "./b.ts"', { "agents/b.ts": "" }],
     [
-      "with the extension of what it is compiled to",
+      "with the extension of the compiled file",
       'import "./b.js";',
       'cannot import "./b.js": write "./b.ts"',
       { "agents/b.ts": "" },
@@ -86,47 +86,43 @@ describe("an import", () => {
       { "agents/deep/index.js": "" },
     ],
     [
-      "of a file that is no module",
+      "of a file that is not a module",
       'import x from "./page.html";',
       /cannot import "agents\/page.html": modules are \.ts/,
       { "agents/page.html": "" },
     ],
     [
-      "of a package that is not there",
+      "of an unknown package",
       'import "nowhere";',
       'cannot import "nowhere": no such package is installed; add it to package.json and install it',
     ],
     [
-      "of a package that is declared and not there",
+      "of a declared package that is not installed",
       'import "gone";',
       'cannot import "gone": gone is not found in node_modules; install the project\'s dependencies',
     ],
     ["of a part that a package does not have", 'import "there/part";', /there with \.\/part is not found/],
     [
-      "of a package that is not declared",
+      "of an undeclared package",
       'import "hidden";',
       'cannot import "hidden": package.json does not name hidden among its dependencies',
       { "node_modules/hidden/index.js": "" },
     ],
     [
-      "of a part of svc that is none",
+      "of an unknown module of svc",
       'import "svc/server";',
-      /svc has no such part, only svc and svc\/plugin/,
+      /svc has no such module, only svc and svc\/plugin/,
     ],
     ["when it is called", 'export const late = () => import("nowhere");', /"nowhere": no such package/],
     ["that only exports further", 'export { a } from "nowhere";', /"nowhere": no such package/],
-    [
-      "of types alone, with a trace left of it",
-      'import { type A } from "nowhere";',
-      /"nowhere": no such package/,
-    ],
+    ["of types without the keyword type", 'import { type A } from "nowhere";', /"nowhere": no such package/],
     ["of types alone", 'import type { A } from "nowhere"; export type { B } from "neither";', null],
     ["in a comment", '// import "nowhere"', null],
     ["of what is computed", "export const late = (name: string) => import(name);", null],
     ["with a query and percent-encoding", 'import "./b%20c.ts?fresh#1";', null, { "agents/b c.ts": "" }],
     ["of a neighbour folder", 'import "../workflows/w.ts";', null, { "workflows/w.ts": "" }],
     [
-      "of a package and of what Node has",
+      "of a package and a module of Node",
       'import "there"; import "node:fs"; import "fs/promises"; import "svc";',
       null,
     ],
@@ -144,11 +140,11 @@ describe("an import", () => {
     if (typeof expected === "string") expect(place?.[2]).toBe(expected);
     else expect(place?.[2]).toMatch(expected);
     if (/unreadable|page/.test(line)) return;
-    // The column is that of the specifier's quotation mark, in UTF-16 units.
+    // The column of the quotation mark, in UTF-16 units.
     expect(`  ${line}`[Number(place?.[1]) - 1]).toBe('"');
   });
 
-  test("is named in the file that has it, through any number of files, with all others", async () => {
+  test("reports every problem in the file of the import, at any depth", async () => {
     const found = await complaints({
       ...declared,
       "svc-project.yaml": 'name: p\nversion: "1"\nagents: [{ name: a }, { name: b }]\n',
@@ -165,7 +161,7 @@ describe("an import", () => {
     ]);
   });
 
-  test("of two copies of one package is refused", async () => {
+  test("rejects two copies of one package", async () => {
     const found = await complaints({
       ...declared,
       "svc-project.yaml": 'name: p\nversion: "1"\nagents: [{ name: a }, { name: b }]\n',
@@ -176,12 +172,12 @@ describe("an import", () => {
     });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(
-      /^agents\/(a|b\/index)\.ts:1:8: cannot import "there": it is another copy than the one that agents\/(a|b\/index)\.ts imports$/,
+      /^agents\/(a|b\/index)\.ts:1:8: cannot import "there": it resolves to a different copy than the import in agents\/(a|b\/index)\.ts$/,
     );
   });
 });
 
-describe("a package that cannot be deployed", () => {
+describe("rejects a package", () => {
   const base = {
     "package.json": '{ "dependencies": { "outer": "*" } }',
     "agents/a.ts": 'import x from "outer";\nexport default () => x;\n',
@@ -193,7 +189,7 @@ describe("a package that cannot be deployed", () => {
   const addon =
     'agents/a.ts:1:15: cannot import "outer": it needs a native addon, which cannot be deployed (node_modules/';
 
-  test("because it is an addon", async () => {
+  test("that is an addon", async () => {
     const found = await complaints({
       ...base,
       "node_modules/outer/package.json": '{ "main": "build/outer.node" }',
@@ -204,7 +200,7 @@ describe("a package that cannot be deployed", () => {
     ]);
   });
 
-  test("because it loads one", async () => {
+  test("that loads an addon", async () => {
     const found = await complaints({
       ...base,
       ...outer("module.exports = require('./deep');"),
@@ -215,7 +211,7 @@ describe("a package that cannot be deployed", () => {
     expect(found[0]?.startsWith(addon)).toBe(true);
   });
 
-  test("because it looks for one at run time", async () => {
+  test("that looks for an addon at run time", async () => {
     const found = await complaints({
       ...base,
       ...outer("module.exports = require('bindings')('outer');"),
@@ -225,7 +221,7 @@ describe("a package that cannot be deployed", () => {
     expect(found[0]?.startsWith(addon)).toBe(true);
   });
 
-  test("unless it has something else to fall back on", async () => {
+  test("unless it has a fallback for its addon", async () => {
     const text =
       "try { module.exports = require('node-gyp-build')(__dirname); } catch { module.exports = require('./fallback'); }";
     const found = await complaints({
@@ -237,7 +233,7 @@ describe("a package that cannot be deployed", () => {
     expect(found).toEqual([]);
   });
 
-  test("because what it needs is not installed", async () => {
+  test("with a missing dependency", async () => {
     const found = await complaints({
       ...base,
       "node_modules/outer/package.json": '{ "type": "module", "main": "index.js" }',
@@ -249,7 +245,7 @@ describe("a package that cannot be deployed", () => {
     );
   });
 
-  test("because it is broken", async () => {
+  test("with a syntax error", async () => {
     const found = await complaints({ ...base, ...outer("exports.a = ;") });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(
@@ -257,25 +253,25 @@ describe("a package that cannot be deployed", () => {
     );
   });
 
-  test("because it is no module", async () => {
+  test("that is not a module", async () => {
     const found = await complaints({
       ...base,
       "node_modules/outer/package.json": '{ "main": "outer.wasm" }',
       "node_modules/outer/outer.wasm": "\0asm",
     });
-    expect(found).toEqual(['agents/a.ts:1:15: cannot import "outer": it is no module and no JSON']);
+    expect(found).toEqual(['agents/a.ts:1:15: cannot import "outer": it is neither a module nor JSON']);
   });
 });
 
 describe("a project", () => {
-  test("without a project file", async () => {
+  test("needs a project file", async () => {
     const { problems } = await prepareProject(testFolder());
     expect(problems.map((problem) => formatProblem(problem.file, problem))).toEqual([
       "svc-project.yaml: there is no such file in this folder",
     ]);
   });
 
-  test("with links that leave it and mistakes in its file shows both", async () => {
+  test("reports invalid links and an invalid project file together", async () => {
     const root = testFolder();
     writeFiles(root, { "svc-project.yaml": "name: p\nversion: 1\n" });
     mkdirSync(join(root, "agents"));
@@ -287,7 +283,7 @@ describe("a project", () => {
     ]);
   });
 
-  test("with neither agents nor workflows is right, and so is one whose module is a link", async () => {
+  test("may have no targets, or a link as a module", async () => {
     expect(await complaints({ "svc-project.yaml": 'name: p\nversion: "1"\n' })).toEqual([]);
     const root = testFolder();
     writeFiles(root, {
@@ -299,7 +295,7 @@ describe("a project", () => {
     expect((await prepareProject(root)).problems).toEqual([]);
   });
 
-  test("is prepared many times at once", async () => {
+  test("can be prepared concurrently", async () => {
     const all = await Promise.all(
       Array.from({ length: 5 }, () => complaints({ "agents/a.ts": 'import "nowhere";' })),
     );

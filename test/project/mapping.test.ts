@@ -14,8 +14,8 @@ function pairs(mapping: Record<string, string>): FieldMapping {
   return Object.entries(mapping).map(([path, parameter]) => ({ path, parameter }));
 }
 
-describe("the specification's forms", () => {
-  test("plain, dotted and indexed keys; values keep their type", () => {
+describe("mapping", () => {
+  test("resolves plain, dotted and indexed keys and keeps the type of values", () => {
     const mapping = {
       id: "order_id",
       "customer.email": "email",
@@ -31,19 +31,19 @@ describe("the specification's forms", () => {
     });
   });
 
-  test("without a mapping the payload is the input", () => {
+  test("uses the payload as input when it is empty", () => {
     const payload = { a: 1 };
     const { input, unmapped } = compileMapping([]).apply(payload);
     expect(input).toBe(payload);
     expect(unmapped).toEqual([]);
   });
 
-  test("a property named like the whole key wins", () => {
+  test("prefers a property named like the whole key", () => {
     expect(apply({ "a.b": "x" }, '{"a.b":1,"a":{"b":2}}').input).toEqual({ x: 1 });
     expect(apply({ "a[0]": "x" }, '{"a[0]":null,"a":[2]}').input).toEqual({ x: null });
   });
 
-  test("what leads nowhere is left out and listed, in the order of the mapping", () => {
+  test("omits and lists paths without a value, in the order of the mapping", () => {
     const mapping = {
       "z.z": "z",
       a: "a",
@@ -72,11 +72,11 @@ describe("prototypes", () => {
     "a.constructor",
     "a.__proto__",
   ];
-  test.each(inherited)("%s is not read from where it is inherited", (path) => {
+  test.each(inherited)("does not read the inherited %s", (path) => {
     expect(apply({ [path]: "x" }, '{"a":{}}')).toEqual({ input: {}, unmapped: [path] });
   });
 
-  test("such names are ordinary data in a payload", () => {
+  test("reads such names as data of the payload", () => {
     const payload = '{"__proto__":{"a":1},"constructor":"c","x":{"__proto__":[5]}}';
     const mapping = compileMapping([
       { path: "__proto__.a", parameter: "a" },
@@ -89,7 +89,7 @@ describe("prototypes", () => {
     expect(({} as Record<string, unknown>).a).toBeUndefined();
   });
 
-  test("an object as the value of a parameter __proto__ becomes no prototype", () => {
+  test("does not set a prototype through a parameter __proto__", () => {
     const { input } = compileMapping([{ path: "p", parameter: "__proto__" }]).apply({ p: { admin: true } });
     expect(Object.keys(input)).toEqual(["__proto__"]);
     expect((input as { admin?: unknown }).admin).toBeUndefined();
@@ -122,17 +122,17 @@ describe("paths", () => {
     ["a[01]", 3, 'an index is a whole number without leading zeros, not "01"'],
     ["a[-1]", 3, 'an index is a whole number without leading zeros, not "-1"'],
     ["a[b]", 3, 'an index is a whole number without leading zeros, not "b"'],
-    ["a[0]b", 5, '"." or "[" must come here, not "b"'],
-    ["a]", 2, '"." or "[" must come here, not "]"'],
+    ["a[0]b", 5, 'expected "." or "[", not "b"'],
+    ["a]", 2, 'expected "." or "[", not "]"'],
     ["a[0].", 6, "a name is missing"],
-  ])("%j is refused at character %i", (path, character, why) => {
+  ])("rejects %j at character %i", (path, character, reason) => {
     expect(() => parsePath(path)).toThrow(
-      `Cannot read the path "${path}" at character ${character}: ${why}.`,
+      `Cannot read the path "${path}" at character ${character}: ${reason}.`,
     );
   });
 });
 
-test("a trace says what was found where, or where it stopped", () => {
+test("traces each entry to its value or to the first missing step", () => {
   const mapping = compileMapping(
     pairs({ "a.b": "x", k: "k", "l[3].m": "y", "n.o": "z", "p.q": "w", r: "v", "l.m": "u", "s[0]": "t" }),
   );
@@ -158,7 +158,7 @@ test("a trace says what was found where, or where it stopped", () => {
   ]);
 });
 
-/** The rules of the design, one by one and without thought for speed. */
+/** A direct implementation of the documented rules. */
 function byTheBook(
   mapping: FieldMapping,
   payload: JsonObject,
@@ -186,7 +186,7 @@ function byTheBook(
   return { input: [...input], unmapped };
 }
 
-test("agrees with the rules on random payloads, and the trace with both", () => {
+test("agrees with a direct implementation of the rules on random payloads, and so does the trace", () => {
   const name = fc.constantFrom(
     "a",
     "b",
@@ -205,7 +205,7 @@ test("agrees with the rules on random payloads, and the trace with both", () => 
       tie("object"),
       fc.array(tie("value"), { maxLength: 3 }),
     ),
-    // From text, as payloads come: only so is `__proto__` a property.
+    // Parsed from text like payloads, because only then is `__proto__` a property.
     object: fc.array(fc.tuple(name, tie("value")), { maxLength: 5 }).map((members) => {
       return JSON.parse(
         `{${members.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`,
@@ -248,7 +248,7 @@ test("agrees with the rules on random payloads, and the trace with both", () => 
   expect(found).toBeGreaterThan(rounds(2000) / 10);
 });
 
-/** As text: a payload may have a `toString` that nothing can call. */
+/** As JSON, because a payload may have a `toString` that is not callable. */
 function sortedText(members: readonly [string, JsonValue][]): string {
   return JSON.stringify(members.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -28,7 +28,7 @@ import { testFolder, writeFiles } from "./folder.ts";
 import { peakDuring } from "./peak.ts";
 import { sample } from "./sample.ts";
 
-/** More than one piece of what is hashed and compressed at a time. */
+/** More than the size of the pieces in which packages are hashed and compressed. */
 const largeBytes = 3 * 1024 * 1024 + 17;
 const longName = `agents/${"deep/".repeat(40)}${"n".repeat(200)}.ts`;
 

@@ -1,4 +1,4 @@
-/** The most memory beyond what there was before that this thread held at a time during some work, in bytes. */
+/** The peak increase of this thread's memory during an operation, in bytes. */
 export async function peakDuring(work: () => Promise<unknown>): Promise<number> {
   let peak = 0;
   const before = process.memoryUsage();

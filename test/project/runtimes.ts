@@ -9,14 +9,14 @@ export type RuntimeName = (typeof runtimes)[number];
 /** The `node_modules` of this repository. */
 export const modulesFolder: string = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
-/** Runs a module on one runtime, and returns what it writes to standard output. */
+/** Runs a module on one runtime, and returns its standard output. */
 export async function runModule(
   runtime: RuntimeName,
   file: string,
   args: readonly string[] = [],
 ): Promise<string> {
   const before = runtime === "deno" ? ["run", "-A", "--quiet"] : [];
-  // Nothing of this repository may help: neither its modules nor Deno's cache.
+  // The module must not find modules of this repository or Deno's cache.
   const env = {
     PATH: process.env.PATH,
     HOME: "/nonexistent",

@@ -1,4 +1,4 @@
-/** Bytes that look like text here and like noise there, the same in every run. */
+/** Reproducible bytes, alternately like text and like noise. */
 export function sample(length: number, seed: number): Buffer {
   const words = "function return const await {}();\n ";
   const bytes = Buffer.alloc(length);

@@ -1,4 +1,4 @@
-/** Random bytes and mutated archives, given to the unpacker: whatever it makes of them, it stays in its folder. */
+/** Unpacks random bytes and mutated archives. Nothing may be written outside of the target folder. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ function mutated(archive: Buffer, mutations: readonly Mutation[]): Buffer {
   return mutations.reduce((bytes, mutate) => mutate(bytes), archive);
 }
 
-/** Changes the uncompressed archive, and in most cases repairs the checksums, so that the change gets further in. */
+/** Changes the uncompressed archive. */
 function mutation(): fc.Arbitrary<Mutation> {
   const at = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const place = (archive: Buffer, fraction: number): number => Math.floor(fraction * archive.length);
@@ -115,7 +115,7 @@ function archive(): fc.Arbitrary<Entry[]> {
   return fc.array(entry, { maxLength: 6 });
 }
 
-/** Random bytes; archives with mutations inside; archives with mutations of their compressed form. */
+/** Random bytes, archives with mutations before compression, and archives with mutations after it. */
 function input(): fc.Arbitrary<Buffer> {
   const noise = fc.uint8Array({ maxLength: 2000 }).map((bytes): Buffer => Buffer.from(bytes));
   const inside = fc
@@ -135,7 +135,7 @@ function input(): fc.Arbitrary<Buffer> {
   );
 }
 
-/** Every block with a checksum that fits it, whether it is a header or not. */
+/** Repairs the checksums of all headers, so that mutations are not rejected early. */
 function withChecksums(bytes: Buffer): Buffer {
   for (let start = 0; start + 512 <= bytes.length; start += 512) {
     const header = bytes.subarray(start, start + 512);
@@ -147,14 +147,14 @@ function withChecksums(bytes: Buffer): Buffer {
   return bytes;
 }
 
-test(`${fuzzRounds} archives`, { timeout: 60_000 + fuzzRounds * 50 }, async () => {
+test(`unpacks or rejects ${fuzzRounds} archives`, { timeout: 60_000 + fuzzRounds * 50 }, async () => {
   const folder = testFolder();
   const around = join(folder, "around");
   mkdirSync(around);
   writeFileSync(join(folder, "witness"), "untouched");
   const before = process.memoryUsage().rss;
   let accepted = 0;
-  let refusedWithin = 0;
+  let rejectedLate = 0;
   await fc.assert(
     fc.asyncProperty(input(), fc.constantFrom(1, 511, 65_536), async (bytes, pieceBytes) => {
       const target = join(around, "target");
@@ -168,7 +168,7 @@ test(`${fuzzRounds} archives`, { timeout: 60_000 + fuzzRounds * 50 }, async () =
       } catch (error) {
         if (!(error instanceof PackageError)) throw error;
         expect(readdirSync(around)).toEqual([]);
-        if (!/gzip/.test(error.message)) refusedWithin++;
+        if (!/gzip/.test(error.message)) rejectedLate++;
       }
       rmSync(target, { recursive: true, force: true });
       expect(readdirSync(around)).toEqual([]);
@@ -177,13 +177,13 @@ test(`${fuzzRounds} archives`, { timeout: 60_000 + fuzzRounds * 50 }, async () =
     }),
     { numRuns: fuzzRounds, endOnFailure: true },
   );
-  // Inputs that all fail at the door would prove little.
+  // Inputs that are all rejected early would prove little.
   expect(accepted).toBeGreaterThan(fuzzRounds / 20);
-  expect(refusedWithin).toBeGreaterThan(fuzzRounds / 5);
+  expect(rejectedLate).toBeGreaterThan(fuzzRounds / 5);
   expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
 });
 
-/** Regular files under a folder; anything but files and folders fails. */
+/** The regular files under a folder. Fails on anything but files and folders. */
 function listed(folder: string, prefix = ""): string[] {
   return readdirSync(join(folder, prefix))
     .flatMap((name) => {
