@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LruCache } from "../../project/lru.ts";
+import { LruCache } from "../../server/lru.ts";
 
 describe("LruCache", () => {
   test("evicts the entry that was added first when none was used", () => {
