@@ -1,31 +1,22 @@
-/** Holds a JSON object that did not come as text to the limits of one that did. */
+/** Applies the limits of a webhook body to a JSON object that was received as a message field. */
 import { Code } from "@connectrpc/connect";
-import type { JsonObject, JsonValue } from "../../project/json.ts";
+import type { JsonObject } from "../../project/json.ts";
 import type { Limits } from "../config.ts";
 import { fail, invalid } from "../errors.ts";
+import { findViolation, violationMessage } from "./json.ts";
 import type { Payload } from "./trigger.ts";
 
-/** @throws ConnectError when the object is nested too deep or too large as JSON. */
+/** @throws ConnectError when the object is nested too deep, holds a number beyond doubles, or is too large as JSON */
 export function encodePayload(value: JsonObject, limits: Limits): Payload {
-  if (deeperThan(value, limits.jsonDepth)) {
-    throw invalid(
-      `The JSON is nested too deep: at most ${limits.jsonDepth} levels are allowed (SVC_MAX_JSON_DEPTH).`,
-    );
-  }
+  const violation = findViolation(value, limits.jsonDepth);
+  if (violation !== null) throw invalid(violationMessage(violation, limits.jsonDepth));
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.webhookBytes) {
     throw fail(
       Code.ResourceExhausted,
-      `The JSON is too large: at most ${limits.webhookBytes} bytes are allowed (SVC_MAX_WEBHOOK_BYTES).`,
+      `The body must have at most ${limits.webhookBytes} bytes as JSON (SVC_MAX_WEBHOOK_BYTES).`,
       { status: 413 },
     );
   }
   return { value, text };
-}
-
-function deeperThan(value: JsonValue, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  const members = Array.isArray(value) ? value : Object.values(value);
-  return members.some((member) => deeperThan(member, levels - 1));
 }

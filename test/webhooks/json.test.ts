@@ -23,20 +23,23 @@ function hasInfinity(value: unknown): boolean {
   return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 }
 
-/** What must come of a text, from `JSON.parse` and a walk over what it gives. */
-function expected(text: string, depth: number): string {
+/** The correct results for a text, from `JSON.parse` and a walk over its value. */
+function expected(text: string, depth: number): string[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return "not_json";
+    return ["not_json"];
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "not_object";
-  if (depthOf(value) > depth) return "too_deep";
-  return hasInfinity(value) ? "number_too_large" : "ok";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return ["not_object"];
+  const violations = [
+    ...(depthOf(value) > depth ? ["too_deep"] : []),
+    ...(hasInfinity(value) ? ["number_too_large"] : []),
+  ];
+  return violations.length > 0 ? violations : ["ok"];
 }
 
-/** JSON as it is written and as it is not: strings full of marks, numbers of every form, any spacing. */
+/** Valid and invalid JSON: strings full of punctuation, numbers of every form, varied spacing. */
 const hardString = fc
   .array(
     fc.constantFrom("\\\\", '\\"', "\\u007b", "{", "[", "]", "}", "é", "日", "1e999", "x".repeat(40), "\\n"),
@@ -72,15 +75,12 @@ const { json } = fc.letrec((tie) => ({
 }));
 
 describe("parsing", () => {
-  test("agrees with JSON.parse about everything that is well-formed, and about the rest by code", () => {
+  test("agrees with JSON.parse, and names the violated rule", () => {
     let accepted = 0;
     fc.assert(
       fc.property(json, fc.integer({ min: 1, max: 8 }), (text, depth) => {
         const result = parse(String(text), depth);
-        const code = expected(String(text), depth);
-        // What is neither well-formed nor shallow may be called either.
-        if (code === "not_json") expect(["not_json", "too_deep"]).toContain(codeOf(result));
-        else expect(codeOf(result)).toBe(code);
+        expect(expected(String(text), depth)).toContain(codeOf(result));
         if (!result.ok) return;
         accepted++;
         expect(result.value).toEqual(JSON.parse(String(text)));
@@ -91,14 +91,14 @@ describe("parsing", () => {
     expect(accepted).toBeGreaterThan(100);
   });
 
-  test("any bytes: UTF-8 or not as node:buffer says, and never a throw", () => {
+  test("accepts exactly the bytes that node:buffer calls UTF-8, and never throws", () => {
     const member = fc.uint8Array({ maxLength: 40 });
     fc.assert(
       fc.property(member, (raw) => {
         const body = Buffer.concat([Buffer.from('{"a":"'), raw, Buffer.from('"}')]);
         const result = parseJsonObject(body, limits);
-        if (!isUtf8(body)) expect(["not_utf8", "too_deep"]).toContain(codeOf(result));
-        else expect(codeOf(result)).toBe(expected(body.toString(), 64));
+        if (!isUtf8(body)) expect(codeOf(result)).toBe("not_utf8");
+        else expect(expected(body.toString(), 64)).toContain(codeOf(result));
       }),
       { numRuns: 2000 },
     );
@@ -114,7 +114,7 @@ describe("parsing", () => {
 describe("nesting", () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 
-  test("the limit is allowed, one more is not, closed and opened again counts once", () => {
+  test("allows the limit and refuses one level more; siblings do not add levels", () => {
     expect(codeOf(parse(nested(64)))).toBe("ok");
     expect(codeOf(parse(nested(65)))).toBe("too_deep");
     expect(
@@ -124,15 +124,19 @@ describe("nesting", () => {
     expect(codeOf(parse(`{"a":"${"[{".repeat(500)}\\"[[[${"[{".repeat(500)}"}`))).toBe("ok");
   });
 
-  test.each(["[", '{"a":', '[{"":', "[\n"])("a megabyte of %j is refused unparsed", (unit) => {
-    const bomb = Buffer.alloc(1024 ** 2, unit);
-    const startMs = performance.now();
-    expect(codeOf(parseJsonObject(bomb, limits))).toBe("too_deep");
-    expect(performance.now() - startMs).toBeLessThan(50);
+  test.each([
+    ["[", "]"],
+    ['{"a":', "}"],
+    ['[{"":', "}]"],
+  ])("refuses a megabyte of nested %j without exhausting the stack", (open, close) => {
+    const levels = Math.floor(2 ** 20 / (open.length + close.length)) - 8;
+    const nested = `{"a":${open.repeat(levels)}1${close.repeat(levels)}}`;
+    expect(codeOf(parse(nested))).toBe("too_deep");
+    expect(codeOf(parse(open.repeat(2 ** 20 / open.length)))).toBe("not_json");
   });
 
   test.each(['"', '\\"', '"\\', "\\", "9", '"a', "1e5,", `${"x".repeat(31)}\\"`, `${"9".repeat(308)},`])(
-    "a megabyte of %j takes no longer than its size explains",
+    "refuses a megabyte of %j in linear time",
     (unit) => {
       const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(1024 ** 2, unit)]);
       const bare = Buffer.concat([Buffer.from('{"a":'), Buffer.alloc(1024 ** 2, unit)]);
@@ -143,13 +147,13 @@ describe("nesting", () => {
   );
 });
 
-describe("what JSON leaves open", () => {
-  test("a byte order mark is dropped, one only", () => {
+describe("the cases that RFC 8259 leaves open", () => {
+  test("drops one byte order mark", () => {
     expect(parse('\ufeff{"a":1}')).toEqual({ ok: true, value: { a: 1 }, text: '{"a":1}' });
     expect(codeOf(parse('\ufeff\ufeff{"a":1}'))).toBe("not_json");
   });
 
-  test("the last of several members counts, __proto__ is a name", () => {
+  test("keeps the last of duplicate members and treats __proto__ as an ordinary name", () => {
     expect(parse('{"a":1,"a":2}')).toMatchObject({ ok: true, value: { a: 2 } });
     const result = parse('{"__proto__":{"admin":true},"constructor":1}');
     if (!result.ok) throw new Error(result.message);
@@ -158,7 +162,7 @@ describe("what JSON leaves open", () => {
     expect((result.value as { admin?: unknown }).admin).toBeUndefined();
   });
 
-  test("integers over 2^53 become the nearest double, and the text keeps them", () => {
+  test("rounds integers over 2^53 to the nearest double and keeps them in the text", () => {
     const result = parse('{"id":12345678901234567890}');
     expect(result).toEqual({
       ok: true,
@@ -167,7 +171,7 @@ describe("what JSON leaves open", () => {
     });
   });
 
-  test("lone surrogates: escaped they stay, as bytes they are no UTF-8", () => {
+  test("keeps an escaped lone surrogate and refuses one in the bytes", () => {
     expect(parse('{"a":"\\ud800"}')).toMatchObject({ ok: true, value: { a: "\ud800" } });
     const bytes = Buffer.from([...Buffer.from('{"a":"'), 0xed, 0xa0, 0x80, ...Buffer.from('"}')]);
     expect(codeOf(parseJsonObject(bytes, limits))).toBe("not_utf8");
@@ -185,7 +189,7 @@ describe("what JSON leaves open", () => {
     ['{"a":1e999}', "number_too_large"],
     [`{"a":${"9".repeat(309)}}`, "number_too_large"],
     [`{"a":${"1".repeat(309)}}`, "ok"],
-  ])("%s is %s, in one sentence", (text, code) => {
+  ])("%s is %s, with one sentence for the sender", (text, code) => {
     const result = parse(text);
     expect(codeOf(result)).toBe(code);
     if (!result.ok) expect(result.message).toMatch(/^The body must .*\.$/);
