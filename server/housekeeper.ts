@@ -4,6 +4,7 @@
  * deployment that used them was deleted. Small batches with pauses keep the store available.
  */
 import type { ObjectStorage } from "./storage/contract.ts";
+import { deleteOldDeliveries } from "./store/deliveries.ts";
 import type { Engine, Program } from "./store/engine.ts";
 import {
   deleteOldExecutions,
@@ -64,6 +65,7 @@ export class Housekeeper {
     const { engine, retentionDays } = this.#parts;
     const expiredBefore = nowMs - retentionDays * dayMs;
     await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));
+    await this.#inBatches(() => deleteOldDeliveries(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));

@@ -58,6 +58,11 @@ export function orderedId(prefix: OrderedPrefix, nowMs: number = Date.now()): st
   return text;
 }
 
+/** Sorts before every ordered identifier of this time and after all earlier ones. */
+export function firstOrderedId(prefix: OrderedPrefix, ms: number): string {
+  return `${prefix}_${timeText(ms)}${"0".repeat(randomCharacters)}`;
+}
+
 /** Adds up to 65,536 at random, so that an id does not reveal the next one. */
 function increment(): void {
   let carry = 1 + (randomByte() | (randomByte() << 8));

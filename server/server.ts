@@ -26,8 +26,8 @@ import type { Engine } from "./store/engine.ts";
 import { lockDataDir } from "./store/lock.ts";
 import { countOrganizations } from "./store/organizations.ts";
 import { openSqlite } from "./store/sqlite.ts";
-import { DeliveryLog } from "./webhooks/delivery-log.ts";
 import { WebhookLimits } from "./webhooks/limits.ts";
+import { RejectionLog } from "./webhooks/rejection-log.ts";
 import { RouteTable } from "./webhooks/route-table.ts";
 import { Trigger } from "./webhooks/trigger.ts";
 import { Waiters } from "./webhooks/waiters.ts";
@@ -100,7 +100,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
     deployments.definition(orgId, deploymentId);
   const vault = new Vault(engine, loadMasterKey(config.masterKey ?? undefined, config.dataDir));
-  const deliveries = new DeliveryLog(engine);
+  const rejections = new RejectionLog(engine);
   const executor = new Executor({
     engine,
     owner: newOwner(),
@@ -136,7 +136,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     },
   });
   const routes = new RouteTable(engine);
-  const trigger = new Trigger({ routes, executor, notifier });
+  const trigger = new Trigger({ routes, executor });
   const scheduler = new Scheduler({ engine, executor, notifier, clock: systemClock });
   const app: App = {
     config,
@@ -154,7 +154,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     definitionOf,
     vault,
     limits: new WebhookLimits(limits),
-    deliveries,
+    rejections,
     waiters: new Waiters(engine, notifier, closing.signal),
     closing: closing.signal,
   };
@@ -182,7 +182,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
       await executor.close(shutdownGraceMs);
       listener.close();
       await drained;
-      await deliveries.flush();
+      await rejections.flush();
       await engine.close();
       lock.release();
     },

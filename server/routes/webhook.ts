@@ -1,33 +1,31 @@
 /**
  * The hot path of webhooks: from the socket to a committed row without the RPC pipeline, whose unary call over HTTP costs
- * seven times as much. Its paths are the HTTP rules of TriggerWebhook; its work is `Trigger`'s.
+ * seven times as much. The paths are the HTTP rules of TriggerWebhook, and `Trigger` accepts the request.
  *
- * The order: the webhook is found; the sender's coarse limit; the body is read; its signature is checked; it is parsed;
- * the webhook's and the organization's limits are charged; the execution is queued.
+ * The order: find the route, apply the sender's coarse limit, read the body, verify the signature, parse, charge the
+ * limits of the webhook and the organization, queue the execution.
  */
-import { Code, type ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import { fail, notFound, statusOf, toPublicError } from "../errors.ts";
-import { isEnd } from "../executions/states.ts";
 import { senderAddress } from "../sender.ts";
 import type { App } from "../services/app.ts";
-import { parseStored } from "../store/json.ts";
 import { addressOf } from "../webhooks/address.ts";
 import { isJsonContentType, readBody } from "../webhooks/body.ts";
-import type { DeliveryRecord } from "../webhooks/delivery-log.ts";
-import { idempotencyKeyOf } from "../webhooks/idempotency.ts";
+import { withoutCredentials } from "../webhooks/credentials.ts";
+import { type IdempotencyKey, idempotencyKeyOf } from "../webhooks/idempotency.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
-import { parsePreferWait } from "../webhooks/prefer.ts";
+import type { Rejection } from "../webhooks/rejection-log.ts";
 import type { Route } from "../webhooks/route-table.ts";
 import { readDelivery, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
-import type { Accepted, Payload, WebhookAddress } from "../webhooks/trigger.ts";
+import type { Payload, WebhookAddress } from "../webhooks/trigger.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
 import type { Match } from "./http-rule.ts";
 
 const bodyTimeoutMs = 30_000;
 
-/** Whether a match is one of the webhook paths. */
+/** Whether the path is a webhook URL. */
 export function isWebhook(match: Match): boolean {
   return match.rule.method === WebhookService.method.triggerWebhook;
 }
@@ -46,32 +44,29 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
   let route: Route;
   try {
     const address = readAddress(hook);
-    route = app.trigger.heldRoute(address) ?? (await app.trigger.route(address));
+    route = app.trigger.cachedRoute(address) ?? (await app.trigger.route(address));
   } catch (error) {
     sendError(response, toPublicError(error, report));
     return;
   }
-  const record: DeliveryRecord = {
-    route,
+  const rejection: Rejection = {
     receivedAtMs: Date.now(),
-    outcome: "rejected",
     httpStatus: 0,
     reason: "",
-    executionId: null,
     sizeBytes: 0,
     headers: request.headers,
     payload: null,
   };
   try {
-    await deliver(hook, route, record);
+    await deliver(hook, route, rejection);
   } catch (thrown) {
-    // Who hung up gets no answer, and has not been refused.
+    // The sender closed the connection before the request was complete: there is nothing to answer or record.
     if (request.destroyed && !request.complete) return;
     const error = toPublicError(thrown, report);
-    record.httpStatus = statusOf(error);
-    record.reason ||= error.rawMessage;
-    app.deliveries.add(record);
-    const limits = record.httpStatus === 429 ? {} : app.limits.peek(route);
+    rejection.httpStatus = statusOf(error);
+    rejection.reason ||= error.rawMessage;
+    app.rejections.add(route, rejection);
+    const limits = rejection.httpStatus === 429 ? {} : app.limits.peek(route);
     sendError(response, error, limits);
   }
 }
@@ -92,7 +87,8 @@ function readAddress({ match, environment }: WebhookRequest): WebhookAddress {
   return address;
 }
 
-async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecord): Promise<void> {
+/** Handles a request whose route is known; fills in `rejection` on the way, for the case that it throws. */
+async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection): Promise<void> {
   const { app, request, response } = hook;
   const { limits } = app.config;
   app.limits.admit(route.orgId, senderAddress(request.socket));
@@ -100,12 +96,12 @@ async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecor
   const read = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!read.ok) throw bodyError(read.code, read.message);
   const { body } = read;
-  record.sizeBytes = body.byteLength;
+  rejection.sizeBytes = body.byteLength;
   const { signature } = route.definition;
-  if (signature !== null) await verify(app, route, record, body);
+  if (signature !== null) await verify(app, route, rejection, body);
   const payload = parseJsonObject(body, { depth: limits.jsonDepth });
   if (!payload.ok) throw jsonError(payload.code, payload.message);
-  record.payload = payload.text;
+  rejection.payload = payload.text;
   const delivery = signature === null ? null : readDelivery(signature, request.headers, payload.value);
   if (delivery !== null && delivery.challenge !== null) {
     response.writeHead(200, { "content-type": "text/plain; charset=utf-8", ...app.limits.peek(route) });
@@ -113,83 +109,49 @@ async function deliver(hook: WebhookRequest, route: Route, record: DeliveryRecor
     return;
   }
   const key = idempotencyKeyOf(route, request.headers, delivery?.deliveryId ?? null, body);
-  const headers = app.limits.charge(route);
-  await accept(hook, route, record, payload, key, headers);
+  await accept(hook, route, payload, key, body.byteLength);
 }
 
 /** @throws ConnectError 401 */
-async function verify(app: App, route: Route, record: DeliveryRecord, body: Uint8Array): Promise<void> {
+async function verify(app: App, route: Route, rejection: Rejection, body: Uint8Array): Promise<void> {
   const { signature } = route.definition;
   if (signature === null) return;
   const values = await app.vault.values(route.orgId);
   const secrets = signature.secrets.flatMap((name) =>
     Object.hasOwn(values, name) ? [values[name] ?? ""] : [],
   );
-  const verdict = verifySignature(signature, secrets, record.headers, body, Date.now() / 1000);
-  if (verdict.ok) return;
-  record.reason = verdict.reason;
-  throw unsigned(ruleMessages[verdict.rule]);
-}
-
-function unsigned(message: string): ConnectError {
-  return fail(Code.Unauthenticated, message, { status: 401 });
+  const result = verifySignature(signature, secrets, rejection.headers, body, Date.now() / 1000);
+  if (result.ok) return;
+  rejection.reason = result.reason;
+  throw fail(Code.Unauthenticated, ruleMessages[result.rule], { status: 401 });
 }
 
 async function accept(
   { app, request, response }: WebhookRequest,
   route: Route,
-  record: DeliveryRecord,
   payload: Payload,
-  key: ReturnType<typeof idempotencyKeyOf>,
-  limitHeaders: Record<string, string>,
+  key: IdempotencyKey | null,
+  sizeBytes: number,
 ): Promise<void> {
-  const accepted = await app.trigger.accept(route, payload, key);
-  const { executionId } = accepted;
-  record.outcome = accepted.replayed ? "replayed" : "accepted";
-  record.httpStatus = 202;
-  record.executionId = executionId;
-  app.deliveries.add(record);
-  const headers = limitHeaders;
+  const headers = app.limits.charge(route);
+  const kept = JSON.stringify(withoutCredentials(request.headers, route.definition.signature));
+  const accepted = await app.trigger.accept(route, payload, key, { headers: kept, sizeBytes });
+  const { executionId, replayed } = accepted;
   headers.location = `/api/v1/executions/${executionId}`;
-  if (accepted.replayed) headers["idempotent-replayed"] = "true";
+  if (replayed) headers["idempotent-replayed"] = "true";
   const { prefer } = request.headers;
-  const waitSeconds = prefer === undefined ? null : parsePreferWait(prefer);
-  if (waitSeconds === null || !app.waiters.enter()) {
-    const status = accepted.replayed ? await statusNow(app, route, executionId) : "queued";
-    sendJson(response, 202, `{"execution_id":"${executionId}","status":"${status}"}`, headers);
+  if (prefer === undefined && !replayed) {
+    sendJson(response, 202, `{"execution_id":"${executionId}","status":"queued"}`, headers);
     return;
   }
-  try {
-    await sendWhenEnded(app, response, route.orgId, accepted, waitSeconds, headers);
-  } finally {
-    app.waiters.leave();
-  }
-}
-
-async function statusNow(app: App, route: Route, executionId: string): Promise<string> {
-  return (await app.waiters.wait(route.orgId, executionId, 0))?.status ?? "queued";
-}
-
-/** Answers with the output when the execution ends in time; with 202 when it is still going then. */
-async function sendWhenEnded(
-  app: App,
-  response: Response,
-  orgId: string,
-  { executionId }: Accepted,
-  waitSeconds: number,
-  headers: Record<string, string>,
-): Promise<void> {
-  headers["preference-applied"] = `wait=${waitSeconds}`;
-  const row = await app.waiters.wait(orgId, executionId, waitSeconds * 1000);
-  if (row === undefined || !isEnd(row.status)) {
-    sendJson(response, 202, { execution_id: executionId, status: row?.status ?? "queued" }, headers);
-  } else if (row.status === "succeeded") {
-    const output = row.output ?? "null";
-    const text = `{"execution_id":"${executionId}","status":"succeeded","output":${output}}`;
+  const { status, waitSeconds, output, failure } = await app.waiters.result(route.orgId, accepted, prefer);
+  if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
+  if (failure !== null) {
+    sendJson(response, 500, { code: "internal", message: failure, execution_id: executionId }, headers);
+  } else if (output !== null) {
+    const text = `{"execution_id":"${executionId}","status":"${status}","output":${output}}`;
     sendJson(response, 200, text, headers);
   } else {
-    const error = row.error === null ? null : parseStored<{ name: string; message: string }>(row.error);
-    const message = error === null ? `The execution was ${row.status}.` : `${error.name}: ${error.message}`;
-    sendJson(response, 500, { code: "internal", message, execution_id: executionId }, headers);
+    sendJson(response, 202, { execution_id: executionId, status }, headers);
   }
 }

@@ -9,8 +9,8 @@ import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
-import type { DeliveryLog } from "../webhooks/delivery-log.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
+import type { RejectionLog } from "../webhooks/rejection-log.ts";
 import type { RouteTable } from "../webhooks/route-table.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Waiters } from "../webhooks/waiters.ts";
@@ -34,7 +34,7 @@ export interface App {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   vault: Vault;
   limits: WebhookLimits;
-  deliveries: DeliveryLog;
+  rejections: RejectionLog;
   /** Requests that wait for their execution to finish (`Prefer: wait`). */
   waiters: Waiters;
   /** Aborted when the server shuts down; ends streams. */

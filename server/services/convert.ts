@@ -149,7 +149,7 @@ export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Ex
 
 export function toLogLine(row: LogRow): LogLine {
   return create(LogLineSchema, {
-    cursor: `${row.cursor.seq}.${row.cursor.executionId.slice(4)}`,
+    cursor: String(row.seq),
     time: timestampFromMs(row.at),
     level: row.level,
     source: row.source,

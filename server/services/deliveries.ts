@@ -1,4 +1,4 @@
-/** The deliveries of webhooks: what came, what was answered, and the same payload once more. */
+/** Lists, shows and redelivers webhook deliveries. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
@@ -14,7 +14,7 @@ import {
 import { callerOf } from "../auth.ts";
 import { fail, notFound } from "../errors.ts";
 import { isId } from "../ids.ts";
-import { type DeliveryRow, getDelivery, listDeliveries } from "../store/deliveries.ts";
+import { type DeliveryRow, type DeliverySummary, getDelivery, listDeliveries } from "../store/deliveries.ts";
 import { getDeployment } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
 import { type Route, routeFrom } from "../webhooks/route-table.ts";
@@ -30,7 +30,7 @@ type DeliveryMethods = Pick<
 
 export function deliveryMethods(app: App): DeliveryMethods {
   async function require(orgId: string, deliveryId: string): Promise<DeliveryRow> {
-    await app.deliveries.flush();
+    await app.rejections.flush();
     const row = isId("dlv", deliveryId)
       ? await app.engine.read(() => getDelivery(orgId, deliveryId))
       : undefined;
@@ -38,7 +38,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
     return row;
   }
 
-  /** The webhook as the delivery's own deployment defines it. */
+  /** The route as defined by the deployment that received the delivery. */
   async function originalRoute(row: DeliveryRow): Promise<Route> {
     const deployment = await app.engine.read(() => getDeployment(row.org_id, row.deployment_id));
     const definition =
@@ -49,7 +49,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
     if (deployment === undefined || webhook === undefined || deployment.status === "deleted") {
       throw fail(
         Code.FailedPrecondition,
-        `Cannot redeliver to deployment ${row.deployment_id}: it was deleted; redeliver to the current one.`,
+        `Cannot redeliver to deployment ${row.deployment_id}: it was deleted. Redeliver to the active deployment instead.`,
         { status: 409 },
       );
     }
@@ -69,7 +69,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
         before: page.before,
         limit: page.limit + 1,
       };
-      await app.deliveries.flush();
+      await app.rejections.flush();
       const found = await app.engine.read(() => listDeliveries(orgId, filter));
       const { rows, nextPageToken } = paged(found, page, (row) => row.delivery_id);
       return create(ListDeliveriesResponseSchema, { deliveries: rows.map(toDelivery), nextPageToken });
@@ -89,7 +89,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
       if (row.payload === null) {
         throw fail(
           Code.FailedPrecondition,
-          `Cannot redeliver ${row.delivery_id}: its body was not a JSON object, so there is nothing to run.`,
+          `Cannot redeliver ${row.delivery_id}: its payload was not kept. A rejected request's payload is kept when it is a JSON object.`,
           { status: 409 },
         );
       }
@@ -98,13 +98,13 @@ export function deliveryMethods(app: App): DeliveryMethods {
         ? await app.trigger.route({ orgId, environment, target: { kind, name }, slug })
         : await originalRoute(row);
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
-      const { executionId } = await app.trigger.accept(route, payload, null);
+      const { executionId } = await app.trigger.accept(route, payload, null, null);
       return create(TriggerWebhookResponseSchema, { executionId, status: "queued" });
     },
   };
 }
 
-function toDelivery(row: DeliveryRow): Delivery {
+function toDelivery(row: DeliverySummary): Delivery {
   return create(DeliverySchema, {
     deliveryId: row.delivery_id,
     receivedAt: timestampFromMs(row.received_at),

@@ -1,6 +1,6 @@
 /**
- * Streams that follow the store: a watcher is set up, what is there is read and sent, then the watcher says when to look
- * again. Since all lines come from the store in the order of their cursors, none is lost or repeated.
+ * Streams that follow the store. A stream registers its watcher, reads and sends the stored entries, and reads again when
+ * the watcher fires. All entries come from the store in log order, so none is lost or repeated.
  */
 import { create } from "@bufbuild/protobuf";
 import {
@@ -15,13 +15,13 @@ import { invalid } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import { getExecution } from "../store/executions.ts";
-import { type LogCursor, type LogRow, lastLogs, logStart, logsAfter } from "../store/logs.ts";
+import { type LogFilter, type LogRow, lastLogs, logEnd, logsAfter } from "../store/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 
-/** How often to look for what another process wrote. */
+/** How often a stream reads without a notification: another process may have written. */
 const fallbackMs = 1_000;
-const batchLines = 500;
+const batchSize = 500;
 const defaultLines = 100;
 const maxLines = 10_000;
 
@@ -32,13 +32,14 @@ export async function* watchExecution(
   signal: AbortSignal,
 ): AsyncGenerator<WatchExecutionResponse> {
   const { executionId } = request;
-  const either = AbortSignal.any([signal, app.closing]);
+  const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
-  let after = request.after === "" ? logStart : readCursor(request.after);
+  const filter: LogFilter = { name: "", executionId, environment: "", audit: false };
+  let after = request.after === "" ? 0 : readCursor(request.after);
   let sent = "";
   try {
-    while (!either.aborted) {
-      // The state is read before the lines: when it is an end, all lines of the execution are there.
+    while (!stopped.aborted) {
+      // The state is read before the log: once it is final, the log of the execution is complete.
       const row = await app.engine.read(() => getExecution(orgId, executionId));
       if (row === undefined) return;
       if (isEnd(row.status)) await app.logs.flush();
@@ -46,20 +47,15 @@ export async function* watchExecution(
       const state = `${row.status} ${row.attempt} ${row.losses}`;
       if (first || (state !== sent && !isEnd(row.status))) yield executionEvent(row);
       sent = state;
-      for await (const line of linesAfter(
-        app,
-        orgId,
-        { name: "", executionId, environment: "", audit: false },
-        after,
-      )) {
-        after = line.cursor;
-        yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(line) } });
+      for await (const log of entriesAfter(app, orgId, filter, after)) {
+        after = log.seq;
+        yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(log) } });
       }
       if (isEnd(row.status)) {
         if (!first) yield executionEvent(row);
         return;
       }
-      await watcher.next(either);
+      await watcher.next(stopped);
     }
   } finally {
     watcher.stop();
@@ -78,29 +74,27 @@ export async function* tailLogs(
 ): AsyncGenerator<TailLogsResponse> {
   const lines = request.lines ?? defaultLines;
   if (lines > maxLines) throw invalid(`Cannot send ${lines} lines: lines must be from 0 to ${maxLines}.`);
-  const filter = {
-    name: request.name,
-    executionId: request.executionId,
-    environment: request.environment,
-    audit: request.audit,
-  };
-  const either = AbortSignal.any([signal, app.closing]);
+  const { name, executionId, environment, audit } = request;
+  const filter: LogFilter = { name, executionId, environment, audit };
+  const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [logTopic(orgId)], fallbackMs);
   try {
-    let after = request.after === "" ? logStart : readCursor(request.after);
-    if (request.after === "") {
-      const last = await app.engine.read(() => lastLogs(orgId, filter, lines));
+    let after = request.after === "" ? null : readCursor(request.after);
+    if (after === null) {
+      const last = await app.engine.read(function* () {
+        return { rows: yield* lastLogs(orgId, filter, lines), end: yield* logEnd(orgId) };
+      });
       for (const row of last.rows) yield toResponse(row);
       after = last.end;
     }
     do {
-      for await (const row of linesAfter(app, orgId, filter, after)) {
-        after = row.cursor;
+      for await (const row of entriesAfter(app, orgId, filter, after)) {
+        after = row.seq;
         yield toResponse(row);
       }
       if (!request.follow) return;
-      await watcher.next(either);
-    } while (!either.aborted);
+      await watcher.next(stopped);
+    } while (!stopped.aborted);
   } finally {
     watcher.stop();
   }
@@ -110,31 +104,31 @@ function toResponse(row: LogRow): TailLogsResponse {
   return create(TailLogsResponseSchema, { log: toLogLine(row) });
 }
 
-async function* linesAfter(
+async function* entriesAfter(
   app: App,
   orgId: string,
-  filter: Parameters<typeof logsAfter>[1],
-  after: LogCursor,
+  filter: LogFilter,
+  afterSeq: number,
 ): AsyncGenerator<LogRow> {
-  let cursor = after;
+  let last = afterSeq;
   for (;;) {
-    const rows = await app.engine.read(() => logsAfter(orgId, filter, cursor, batchLines));
+    const rows = await app.engine.read(() => logsAfter(orgId, filter, last, batchSize));
     for (const row of rows) {
-      cursor = row.cursor;
+      last = row.seq;
       yield row;
     }
-    // One table may have more when the other is at its end.
-    if (rows.length < batchLines) return;
+    if (rows.length < batchSize) return;
   }
 }
 
-const cursorForm = /^(\d{1,15})\.([0-9a-hjkmnp-tv-z]{26})$/;
+/** The position of the entry. Earlier versions appended the id of an execution. */
+const cursorForm = /^(\d{1,15})(?:\.[0-9a-z]{26})?$/;
 
 /** @throws ConnectError `invalid_argument` */
-function readCursor(text: string): LogCursor {
+function readCursor(text: string): number {
   const match = cursorForm.exec(text);
   if (match === null) {
-    throw invalid(`Cannot go on after '${text.slice(0, 40)}': it must be the cursor of a log line.`);
+    throw invalid(`Cannot use after '${text.slice(0, 40)}': it must be the cursor of a log entry.`);
   }
-  return { seq: Number(match[1]), executionId: `exe_${match[2]}` };
+  return Number(match[1]);
 }

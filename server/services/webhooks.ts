@@ -50,7 +50,7 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       for (const [header, value] of Object.entries(app.limits.charge(route))) {
         context.responseHeader.set(header, value);
       }
-      const { executionId, replayed } = await app.trigger.accept(route, payload, key);
+      const { executionId, replayed } = await app.trigger.accept(route, payload, key, null);
       return create(TriggerWebhookResponseSchema, { executionId, status: "queued", replayed });
     },
 

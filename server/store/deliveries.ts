@@ -1,17 +1,16 @@
 /**
- * What was sent to the webhooks: of each the last hundred, in as many slots that are written over in turn, so that the
- * table prunes itself.
+ * Deliveries: requests to webhook URLs as received. An accepted delivery is a row of `executions`, and its id is the
+ * execution's with the prefix `dlv_`. A rejected one has a row of its own in `deliveries`, which also holds deliveries of
+ * any outcome that an earlier version recorded.
  */
 import type { TargetKind } from "../../project/definition.ts";
+import { firstOrderedId } from "../ids.ts";
 import { all, first, type Program, run } from "./engine.ts";
 
 export type DeliveryOutcome = "accepted" | "replayed" | "rejected";
 
-export interface DeliveryRow {
+export interface DeliverySummary {
   org_id: string;
-  /** Environment, kind, name and slug, joined by `/`. */
-  webhook: string;
-  slot: number;
   delivery_id: string;
   received_at: number;
   environment: string;
@@ -24,10 +23,18 @@ export interface DeliveryRow {
   execution_id: string | null;
   deployment_id: string;
   size_bytes: number;
-  /** JSON of an object of strings, without credentials. */
+}
+
+export interface DeliveryRow extends DeliverySummary {
+  /** JSON text: an object of strings, without credentials. */
   headers: string;
-  /** JSON text, when the body was a JSON object. */
+  /** JSON text; null when the body was not a JSON object, or was not kept. */
   payload: string | null;
+}
+
+export interface RejectedDelivery extends DeliveryRow {
+  /** Environment, kind, name and slug, joined by `/`. */
+  webhook: string;
 }
 
 export interface DeliveryFilter {
@@ -35,71 +42,104 @@ export interface DeliveryFilter {
   name: string;
   outcome: string;
   environment: string;
+  /** Unix milliseconds; 0 for all. */
   since: number;
+  /** The last delivery id of the previous page; empty for the first page. */
   before: string;
   limit: number;
 }
 
-const PUT = `INSERT INTO deliveries (org_id, webhook, slot, delivery_id, received_at, environment, kind, name,
-  slug, outcome, http_status, reason, execution_id, deployment_id, size_bytes, headers, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (org_id, webhook, slot) DO UPDATE SET
-  delivery_id = excluded.delivery_id, received_at = excluded.received_at, environment = excluded.environment,
-  kind = excluded.kind, name = excluded.name, slug = excluded.slug, outcome = excluded.outcome, http_status =
-  excluded.http_status, reason = excluded.reason, execution_id = excluded.execution_id, deployment_id =
-  excluded.deployment_id, size_bytes = excluded.size_bytes, headers = excluded.headers, payload =
-  excluded.payload`;
-const SELECT_LAST_SLOT = `SELECT slot FROM deliveries WHERE org_id = ? AND webhook = ?
-ORDER BY delivery_id DESC LIMIT 1`;
-const SELECT = "SELECT * FROM deliveries WHERE org_id = ? AND delivery_id = ?";
-const SELECT_PAGE = `SELECT * FROM deliveries
-WHERE org_id = ?1 AND (?2 = '' OR slug = ?2) AND (?3 = '' OR name = ?3) AND (?4 = '' OR outcome = ?4)
-  AND (?5 = '' OR environment = ?5) AND received_at >= ?6 AND (?7 = '' OR delivery_id < ?7)
-ORDER BY delivery_id DESC LIMIT ?8`;
+const INSERT = `INSERT INTO deliveries (org_id, delivery_id, webhook, received_at, environment, kind, name, slug, outcome,
+  http_status, reason, execution_id, deployment_id, size_bytes, headers, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Keeps the newest rejected deliveries of a webhook. */
+const PRUNE = `DELETE FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected' AND delivery_id <= (
+  SELECT delivery_id FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected'
+  ORDER BY delivery_id DESC LIMIT 1 OFFSET ?3)`;
+const DELETE_OLD = `DELETE FROM deliveries WHERE (org_id, delivery_id) IN
+  (SELECT org_id, delivery_id FROM deliveries WHERE received_at < ? LIMIT ?) RETURNING delivery_id`;
+const OWN_COLUMNS = `org_id, delivery_id, received_at, environment, kind, name, slug, outcome, http_status, reason,
+  execution_id, deployment_id, size_bytes`;
+const EXECUTION_COLUMNS = `org_id, 'dlv' || substr(execution_id, 4) AS delivery_id, created_at AS received_at, environment,
+  kind, name, webhook AS slug, 'accepted' AS outcome, 202 AS http_status, '' AS reason, execution_id, deployment_id,
+  size_bytes`;
+const SELECT_OWN = `SELECT ${OWN_COLUMNS}, headers, payload FROM deliveries WHERE org_id = ? AND delivery_id = ?`;
+const SELECT_EXECUTION = `SELECT ${EXECUTION_COLUMNS}, headers, COALESCE(payload, input) AS payload FROM executions
+WHERE org_id = ? AND execution_id = ? AND size_bytes IS NOT NULL`;
+const MATCHES = `(?2 = '' OR name = ?2) AND (?3 = '' OR environment = ?3)`;
+/** The bounds on the ids let both tables stop at `since`, in the order of their primary keys. */
+const SELECT_PAGE = `SELECT * FROM (
+  SELECT ${OWN_COLUMNS} FROM deliveries
+  WHERE org_id = ?1 AND ${MATCHES} AND (?4 = '' OR slug = ?4) AND (?5 = '' OR outcome = ?5) AND delivery_id < ?6
+    AND received_at >= ?7
+  ORDER BY delivery_id DESC LIMIT ?10)
+UNION ALL SELECT * FROM (
+  SELECT ${EXECUTION_COLUMNS} FROM executions
+  WHERE org_id = ?1 AND ${MATCHES} AND (?4 = '' OR webhook = ?4) AND ?5 IN ('', 'accepted') AND execution_id < ?8
+    AND execution_id >= ?9 AND created_at >= ?7 AND size_bytes IS NOT NULL
+  ORDER BY execution_id DESC LIMIT ?10)
+ORDER BY delivery_id DESC LIMIT ?10`;
+/** Sorts after every id. */
+const END = "~";
 
-export function* putDelivery(row: DeliveryRow): Program<void> {
-  yield* run(
-    PUT,
-    row.org_id,
-    row.webhook,
-    row.slot,
-    row.delivery_id,
-    row.received_at,
-    row.environment,
-    row.kind,
-    row.name,
-    row.slug,
-    row.outcome,
-    row.http_status,
-    row.reason,
-    row.execution_id,
-    row.deployment_id,
-    row.size_bytes,
-    row.headers,
-    row.payload,
-  );
-}
-
-/** The slot of a webhook's newest delivery; -1 when there is none. */
-export function* getLastSlot(orgId: string, webhook: string): Program<number> {
-  return (yield* first<{ slot: number }>(SELECT_LAST_SLOT, orgId, webhook))?.slot ?? -1;
+/** Inserts rejected deliveries and deletes the oldest ones of their webhooks, so that at most `kept` of each remain. */
+export function* insertRejected(rows: readonly RejectedDelivery[], kept: number): Program<void> {
+  const webhooks = new Map<string, RejectedDelivery>();
+  for (const row of rows) {
+    webhooks.set(`${row.org_id}/${row.webhook}`, row);
+    yield* run(
+      INSERT,
+      row.org_id,
+      row.delivery_id,
+      row.webhook,
+      row.received_at,
+      row.environment,
+      row.kind,
+      row.name,
+      row.slug,
+      row.outcome,
+      row.http_status,
+      row.reason,
+      row.execution_id,
+      row.deployment_id,
+      row.size_bytes,
+      row.headers,
+      row.payload,
+    );
+  }
+  for (const { org_id, webhook } of webhooks.values()) yield* run(PRUNE, org_id, webhook, kept);
 }
 
 export function* getDelivery(orgId: string, deliveryId: string): Program<DeliveryRow | undefined> {
-  return yield* first<DeliveryRow>(SELECT, orgId, deliveryId);
+  return (
+    (yield* first<DeliveryRow>(SELECT_OWN, orgId, deliveryId)) ??
+    (yield* first<DeliveryRow>(SELECT_EXECUTION, orgId, executionIdOf(deliveryId)))
+  );
 }
 
-/** Newest first. */
-export function* listDeliveries(orgId: string, filter: DeliveryFilter): Program<DeliveryRow[]> {
-  return yield* all<DeliveryRow>(
+/** Accepted and rejected deliveries, newest first. */
+export function* listDeliveries(orgId: string, filter: DeliveryFilter): Program<DeliverySummary[]> {
+  const { slug, name, outcome, environment, since, before, limit } = filter;
+  return yield* all<DeliverySummary>(
     SELECT_PAGE,
     orgId,
-    filter.slug,
-    filter.name,
-    filter.outcome,
-    filter.environment,
-    filter.since,
-    filter.before,
-    filter.limit,
+    name,
+    environment,
+    slug,
+    outcome,
+    before === "" ? END : before,
+    since,
+    before === "" ? END : executionIdOf(before),
+    firstOrderedId("exe", since),
+    limit,
   );
+}
+
+/** Deletes up to `limit` rows of `deliveries` that are older than a time; returns how many. */
+export function* deleteOldDeliveries(beforeMs: number, limit: number): Program<number> {
+  return (yield* all(DELETE_OLD, beforeMs, limit)).length;
+}
+
+function executionIdOf(deliveryId: string): string {
+  return deliveryId.replace(/^dlv/, "exe");
 }

@@ -1,4 +1,4 @@
-/** Executions: at once the record of what ran and the queue of what will. `leases.ts` has what workers do with them. */
+/** Executions: one table is both the record and the queue. `leases.ts` has the statements of workers. */
 import type { TargetKind } from "../../project/definition.ts";
 import { all, first, type Program, type Statement } from "./engine.ts";
 
@@ -11,7 +11,7 @@ export interface ExecutionRow {
   status: ExecutionStatus;
   kind: TargetKind;
   name: string;
-  /** What started it; `trigger` to the outside, which is a reserved word of SQL. */
+  /** Shown to clients as `trigger`, which is a reserved word of SQL. */
   origin: Origin;
   deployment_id: string;
   environment: string;
@@ -19,10 +19,10 @@ export interface ExecutionRow {
   input: string;
   /** JSON text: a list of paths. */
   unmapped: string;
-  /** JSON text: what each entry of the field mapping found; null without a mapping. */
+  /** JSON text: the result of each entry of the field mapping; null without a mapping. */
   mapping: string | null;
   replay_of: string | null;
-  /** The slug of the webhook that started it; null for others. The log shows it. */
+  /** The slug of the webhook that started it; null for other triggers. */
   webhook: string | null;
   /** JSON text. */
   output: string | null;
@@ -43,9 +43,15 @@ export interface ExecutionRow {
   created_at: number;
   started_at: number | null;
   finished_at: number | null;
+  /** The payload of the delivery as JSON text, when a field mapping made `input` from it; null when `input` is the payload. */
+  payload: string | null;
+  /** The request headers of the delivery as a JSON object, without credentials; null for other triggers. */
+  headers: string | null;
+  /** Size of the delivery's body; null when no request to a webhook URL started the execution. */
+  size_bytes: number | null;
 }
 
-/** What is known when an execution is accepted. */
+/** The columns of a new execution. */
 export interface NewExecution {
   org_id: string;
   execution_id: string;
@@ -59,11 +65,14 @@ export interface NewExecution {
   mapping?: string | null;
   replay_of?: string | null;
   webhook?: string | null;
+  payload?: string | null;
+  headers?: string | null;
+  size_bytes?: number | null;
   parent_execution_id?: string | null;
   parent_key?: string | null;
   depth?: number;
   created_at: number;
-  /** Present when the worker that accepts it also runs it at once. */
+  /** Present when the accepting worker runs the execution immediately. */
   lease?: { owner: string; untilMs: number };
 }
 
@@ -80,12 +89,12 @@ export interface ExecutionFilter {
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
   unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
-  lease_until, started_at, webhook)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?20)`;
-/** The same for a webhook without a mapping: half the parameters to bind, on the way that is walked most. */
+  lease_until, started_at, webhook, payload, headers, size_bytes)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)`;
+/** For a webhook without a mapping: fewer parameters to bind on the hot path. */
 const INSERT_WEBHOOK = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment,
-  input, due_at, created_at, status, lease_owner, lease_until, started_at, webhook)
-VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13)`;
+  input, due_at, created_at, status, lease_owner, lease_until, started_at, webhook, headers, size_bytes)
+VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -134,6 +143,8 @@ function webhookStatement(row: NewExecution): Statement {
       lease?.untilMs ?? null,
       startedAt,
       row.webhook ?? null,
+      row.headers ?? null,
+      row.size_bytes ?? null,
     ],
   };
 }
@@ -162,23 +173,29 @@ function statement(row: NewExecution): Statement {
       row.lease?.untilMs ?? null,
       row.lease === undefined ? null : row.created_at,
       row.webhook ?? null,
+      row.payload ?? null,
+      row.headers ?? null,
+      row.size_bytes ?? null,
     ],
   };
 }
 
-/** As `insertExecution`, and returns the row's id. */
+/** Inserts the execution and returns its id. */
 export function* insertNew(row: NewExecution): Program<string> {
   yield* insertExecution(row);
   return row.execution_id;
 }
 
-/** A new execution as its row in the store is. */
+/** The stored row of a new execution. */
 export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
   return {
     unmapped: "[]",
     mapping: null,
     replay_of: null,
     webhook: null,
+    payload: null,
+    headers: null,
+    size_bytes: null,
     parent_execution_id: null,
     parent_key: null,
     depth: 0,
@@ -224,7 +241,7 @@ export function* listExecutions(orgId: string, filter: ExecutionFilter): Program
   );
 }
 
-/** Cancels what waits at once and asks for the end of what runs; `null` when it has ended before. */
+/** Cancels a queued execution immediately and requests cancellation of a running one; null when it had already ended. */
 export function* cancelExecution(
   orgId: string,
   executionId: string,

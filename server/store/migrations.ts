@@ -241,6 +241,41 @@ CREATE INDEX logs_of_execution ON logs (org_id, execution_id, seq) WHERE source 
   `
 ALTER TABLE deployments ADD COLUMN source_deployment_id TEXT;
 `,
+  // An accepted delivery is its execution. `deliveries` takes only rejected requests; accepted and replayed rows in it are
+  // older than this step.
+  `
+ALTER TABLE executions ADD COLUMN payload TEXT;
+ALTER TABLE executions ADD COLUMN headers TEXT;
+ALTER TABLE executions ADD COLUMN size_bytes BIGINT;
+
+ALTER TABLE deliveries RENAME TO numbered_deliveries;
+CREATE TABLE deliveries (
+  org_id        TEXT NOT NULL,
+  delivery_id   TEXT NOT NULL,
+  webhook       TEXT NOT NULL,
+  received_at   BIGINT NOT NULL,
+  environment   TEXT NOT NULL,
+  kind          TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  slug          TEXT NOT NULL,
+  outcome       TEXT NOT NULL,
+  http_status   BIGINT NOT NULL,
+  reason        TEXT NOT NULL,
+  execution_id  TEXT,
+  deployment_id TEXT NOT NULL,
+  size_bytes    BIGINT NOT NULL,
+  headers       TEXT NOT NULL,
+  payload       TEXT,
+  PRIMARY KEY (org_id, delivery_id)
+);
+INSERT INTO deliveries (org_id, delivery_id, webhook, received_at, environment, kind, name, slug, outcome, http_status,
+  reason, execution_id, deployment_id, size_bytes, headers, payload)
+SELECT org_id, delivery_id, webhook, received_at, environment, kind, name, slug, outcome, http_status, reason,
+  execution_id, deployment_id, size_bytes, headers, payload FROM numbered_deliveries;
+DROP TABLE numbered_deliveries;
+CREATE INDEX rejected_deliveries ON deliveries (org_id, webhook, delivery_id) WHERE outcome = 'rejected';
+CREATE INDEX deliveries_by_age ON deliveries (received_at);
+`,
 ];
 
 interface MigrationTarget {

@@ -4,11 +4,11 @@
 export const maxWaitSeconds = 60;
 
 /**
- * Seconds of `Prefer: wait=<seconds>`, clamped to 60; null when it is absent or not a whole number of at least 1, for a
- * preference that cannot be honoured is to be ignored.
+ * Returns the seconds of `Prefer: wait=<seconds>`, at most 60. Returns null when the preference is absent or not a whole
+ * number of at least 1: RFC 7240 tells servers to ignore preferences that they cannot honour.
  */
-export function parsePreferWait(header: string | string[] | undefined): number | null {
-  if (header === undefined) return null;
+export function parsePreferWait(header: string | string[] | null | undefined): number | null {
+  if (header === undefined || header === null) return null;
   const text = Array.isArray(header) ? header.join(",") : header;
   for (const preference of text.split(",")) {
     const match = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;.*)?$/i.exec(preference);

@@ -1,10 +1,11 @@
 /**
- * Which webhook a request means. Routes are held by organization with their mappings compiled, and forgotten the moment a
- * deployment of the organization activates here or another process writes to the store.
+ * Finds the route of a webhook. Routes are cached by organization with their mappings compiled. A cached organization is
+ * evicted when one of its deployments is activated in this process; the cache is cleared when another process writes to
+ * the store.
  */
 import type { TargetKind, WebhookDefinition } from "../../project/definition.ts";
 import { compileMapping, type Mapping } from "../../project/mapping.ts";
-import { logTopic } from "../executions/notifier.ts";
+import { LruCache } from "../lru.ts";
 import { listRoutes, type WebhookRow } from "../store/activation.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
@@ -17,13 +18,11 @@ export interface Route {
   slug: string;
   /** Environment, kind, name and slug, joined by `/`: names the webhook within its organization. */
   webhook: string;
-  /** What those who follow the organization's log listen to. */
-  logTopic: string;
   deploymentId: string;
   definition: WebhookDefinition;
   /** Null when the payload is the input. */
   mapping: Mapping | null;
-  /** Its deployment was deleted. */
+  /** The deployment was deleted. */
   gone: boolean;
 }
 
@@ -32,14 +31,14 @@ interface Routes {
   bySlug: Map<string, Route[]>;
 }
 
-/** Organizations whose routes are held; the longest unused goes first. */
+/** Organizations whose routes are cached. */
 const maxOrganizations = 10_000;
 
 export class RouteTable {
   readonly #engine: Engine;
-  readonly #organizations = new Map<string, Routes>();
+  readonly #organizations = new LruCache<string, Routes>(maxOrganizations);
   #version: number;
-  /** Asking what others wrote costs more than the rest of finding a route: once a millisecond is enough. */
+  /** The version is read at most once per millisecond: reading it costs more than the rest of the lookup. */
   #checkedAtMs = 0;
 
   constructor(engine: Engine) {
@@ -47,9 +46,15 @@ export class RouteTable {
     this.#version = engine.version();
   }
 
-  /** A route that is in memory, without waiting; undefined says nothing of whether there is one. */
-  held(orgId: string, environment: string, kind: TargetKind, name: string, slug: string): Route | undefined {
-    return this.#held(orgId)?.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
+  /** A cached route, without waiting; undefined when the organization is not cached or has no such webhook. */
+  cached(
+    orgId: string,
+    environment: string,
+    kind: TargetKind,
+    name: string,
+    slug: string,
+  ): Route | undefined {
+    return this.#cached(orgId)?.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
   }
 
   async find(
@@ -59,21 +64,21 @@ export class RouteTable {
     name: string,
     slug: string,
   ): Promise<Route | undefined> {
-    const routes = this.#held(orgId) ?? (await this.#load(orgId));
+    const routes = this.#cached(orgId) ?? (await this.#load(orgId));
     return routes.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
   }
 
   async findBySlug(orgId: string, environment: string, slug: string): Promise<readonly Route[]> {
-    const routes = this.#held(orgId) ?? (await this.#load(orgId));
+    const routes = this.#cached(orgId) ?? (await this.#load(orgId));
     return routes.bySlug.get(`${environment}/${slug}`) ?? [];
   }
 
-  /** What this organization has deployed has changed. */
+  /** Evicts an organization after its deployments changed. */
   forget(orgId: string): void {
     this.#organizations.delete(orgId);
   }
 
-  #held(orgId: string): Routes | undefined {
+  #cached(orgId: string): Routes | undefined {
     const now = Date.now();
     if (now !== this.#checkedAtMs) {
       this.#checkedAtMs = now;
@@ -97,16 +102,8 @@ export class RouteTable {
       if (same === undefined) routes.bySlug.set(slug, [route]);
       else same.push(route);
     }
-    // An organization without webhooks may be one that does not exist: strangers must not fill the table.
-    if (rows.length > 0) {
-      this.#organizations.set(orgId, routes);
-      if (this.#organizations.size > maxOrganizations) {
-        for (const oldest of this.#organizations.keys()) {
-          this.#organizations.delete(oldest);
-          break;
-        }
-      }
-    }
+    // An unknown organization has no webhooks: requests of strangers must not fill the cache.
+    if (rows.length > 0) this.#organizations.set(orgId, routes);
     return routes;
   }
 }
@@ -121,7 +118,6 @@ export function routeFrom(row: WebhookRow): Route {
     name: row.name,
     slug: row.slug,
     webhook: `${row.environment}/${row.kind}/${row.name}/${row.slug}`,
-    logTopic: logTopic(row.org_id),
     deploymentId: row.deployment_id,
     definition,
     mapping: definition.fieldMapping.length > 0 ? compileMapping(definition.fieldMapping) : null,

@@ -1,13 +1,12 @@
 /**
- * Accepting a webhook: from the named webhook and its payload to a committed execution. The hot path and the RPC method
- * share this; they differ only in how they read the request and word the answer.
+ * Accepts webhook requests: finds the route and commits the execution. The hot path and the RPC methods share this module;
+ * they differ only in how they read the request and write the response.
  */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
-import type { Notifier } from "../executions/notifier.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
 import { insertNew, type NewExecution } from "../store/executions.ts";
@@ -15,7 +14,7 @@ import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
 import { type IdempotencyKey, keyLifetimeMs } from "./idempotency.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
-/** How a request names its webhook. */
+/** The webhook that a request names. */
 export interface WebhookAddress {
   orgId: string;
   environment: string;
@@ -30,16 +29,22 @@ export interface Payload {
   text: string;
 }
 
+/** A request to a webhook URL, as the execution keeps it for the delivery inspector. */
+export interface ReceivedRequest {
+  /** JSON text: an object of strings, without credentials. */
+  headers: string;
+  sizeBytes: number;
+}
+
 export interface Accepted {
   executionId: string;
-  /** The idempotency key was used before: this is the first delivery's execution. */
+  /** True when the idempotency key was used before: the execution is the one of the first request. */
   replayed: boolean;
 }
 
 export interface TriggerParts {
   routes: RouteTable;
   executor: Pick<Executor, "enqueue">;
-  notifier: Notifier;
 }
 
 export class Trigger {
@@ -49,10 +54,10 @@ export class Trigger {
     this.#parts = parts;
   }
 
-  /** The route of an address, when it is in memory and takes deliveries: what nearly every request needs. */
-  heldRoute({ orgId, environment, target, slug }: WebhookAddress): Route | undefined {
+  /** The live route of an address if it is cached, without waiting: the case of nearly every request. */
+  cachedRoute({ orgId, environment, target, slug }: WebhookAddress): Route | undefined {
     if (target === null) return undefined;
-    const route = this.#parts.routes.held(orgId, environment, target.kind, target.name, slug);
+    const route = this.#parts.routes.cached(orgId, environment, target.kind, target.name, slug);
     return route?.gone ? undefined : route;
   }
 
@@ -76,20 +81,24 @@ export class Trigger {
 
   /**
    * Queues the execution. Resolves when it is on disk.
+   *
+   * @param received - makes the execution a delivery; null for a redelivery and for callers of the RPC protocols
    * @throws ConnectError 422 when the key was used with another body
    */
-  async accept(route: Route, payload: Payload, key: IdempotencyKey | null): Promise<Accepted> {
-    const row = newExecution(route, payload);
+  async accept(
+    route: Route,
+    payload: Payload,
+    key: IdempotencyKey | null,
+    received: ReceivedRequest | null,
+  ): Promise<Accepted> {
+    const row = newExecution(route, payload, received);
     const insert = key === null ? insertNew : (fresh: NewExecution) => insertOnce(fresh, route.webhook, key);
     const executionId = await this.#parts.executor.enqueue(row, insert);
-    const replayed = executionId !== row.execution_id;
-    // The log shows the execution as the webhook's line: no line of its own is written.
-    if (!replayed) this.#parts.notifier.notify(route.logTopic);
-    return { executionId, replayed };
+    return { executionId, replayed: executionId !== row.execution_id };
   }
 }
 
-function newExecution(route: Route, payload: Payload): NewExecution {
+function newExecution(route: Route, payload: Payload, received: ReceivedRequest | null): NewExecution {
   const now = Date.now();
   const row: NewExecution = {
     org_id: route.orgId,
@@ -101,9 +110,12 @@ function newExecution(route: Route, payload: Payload): NewExecution {
     environment: route.environment,
     input: payload.text,
     webhook: route.slug,
+    headers: received?.headers ?? null,
+    size_bytes: received?.sizeBytes ?? null,
     created_at: now,
   };
   if (route.mapping === null) return row;
+  if (received !== null) row.payload = payload.text;
   const { input, unmapped } = route.mapping.apply(payload.value);
   row.input = JSON.stringify(input);
   row.mapping = JSON.stringify(route.mapping.trace(payload.value));
@@ -111,7 +123,7 @@ function newExecution(route: Route, payload: Payload): NewExecution {
   return row;
 }
 
-/** Inserts the execution unless its key has one already; returns the id of the key's execution. */
+/** Inserts the execution unless its key already has one; returns the id of the key's execution. */
 function* insertOnce(row: NewExecution, webhook: string, { key, bodyHash }: IdempotencyKey): Program<string> {
   const before = yield* getIdempotency(row.org_id, webhook, key, row.created_at);
   if (before !== undefined) {
@@ -129,7 +141,7 @@ function* insertOnce(row: NewExecution, webhook: string, { key, bodyHash }: Idem
   return yield* insertNew(row);
 }
 
-/** One message for an unknown organization, target and slug: a stranger learns nothing of which it was. */
+/** The same message for an unknown organization, target and slug, so that it does not reveal which ones exist. */
 function noWebhook(): ConnectError {
   return notFound("There is no such webhook.");
 }

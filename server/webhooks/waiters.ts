@@ -1,19 +1,34 @@
-/** Callers that wait for the end of an execution, bounded so that slow agents cannot use up the server's connections. */
+/** `Prefer: wait` (RFC 7240): a trigger's caller may wait for the end of the execution. */
 import { executionTopic, type Notifier, watch } from "../executions/notifier.ts";
-import { isEnd } from "../executions/states.ts";
+import { isEnd, type StoredError } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
-import { type ExecutionRow, getExecution } from "../store/executions.ts";
+import { type ExecutionRow, type ExecutionStatus, getExecution } from "../store/executions.ts";
+import { parseStored } from "../store/json.ts";
+import { parsePreferWait } from "./prefer.ts";
 
-/** Of one process; beyond it a preference to wait is not applied. */
+/** Waiting callers of one organization in this process; the preference of further callers is not applied. */
 export const maxWaiters = 200;
 
+/** How often to read without a notification: another process may have finished the execution. */
 const fallbackMs = 1_000;
+
+export interface TriggerResult {
+  /** The execution's status at the time of the response. */
+  status: ExecutionStatus;
+  /** Seconds of the applied preference; null when none was applied. */
+  waitSeconds: number | null;
+  /** JSON text; null unless the preference was applied and the execution succeeded. */
+  output: string | null;
+  /** One sentence; null unless the preference was applied and the execution failed or was cancelled. */
+  failure: string | null;
+}
 
 export class Waiters {
   readonly #engine: Engine;
   readonly #notifier: Notifier;
   readonly #closing: AbortSignal;
-  #count = 0;
+  /** Waiting callers by organization. */
+  readonly #counts = new Map<string, number>();
 
   constructor(engine: Engine, notifier: Notifier, closing: AbortSignal) {
     this.#engine = engine;
@@ -21,19 +36,30 @@ export class Waiters {
     this.#closing = closing;
   }
 
-  /** Takes a place; false when all are taken. */
-  enter(): boolean {
-    if (this.#count >= maxWaiters) return false;
-    this.#count++;
-    return true;
+  /** Waits as the header prefers; without a preference returns immediately. */
+  async result(
+    orgId: string,
+    { executionId, replayed }: { executionId: string; replayed: boolean },
+    prefer: string | string[] | null | undefined,
+  ): Promise<TriggerResult> {
+    const waitSeconds = parsePreferWait(prefer);
+    const count = this.#counts.get(orgId) ?? 0;
+    if (waitSeconds === null || count >= maxWaiters) {
+      const row = replayed ? await this.#engine.read(() => getExecution(orgId, executionId)) : undefined;
+      return { status: row?.status ?? "queued", waitSeconds: null, output: null, failure: null };
+    }
+    this.#counts.set(orgId, count + 1);
+    try {
+      return { waitSeconds, ...outcomeOf(await this.#wait(orgId, executionId, waitSeconds * 1000)) };
+    } finally {
+      const left = (this.#counts.get(orgId) ?? 1) - 1;
+      if (left > 0) this.#counts.set(orgId, left);
+      else this.#counts.delete(orgId);
+    }
   }
 
-  leave(): void {
-    this.#count--;
-  }
-
-  /** The execution when it has ended, or as it is after `timeoutMs`. */
-  async wait(orgId: string, executionId: string, timeoutMs: number): Promise<ExecutionRow | undefined> {
+  /** Returns the row when the execution has ended, or its current state after `timeoutMs`. */
+  async #wait(orgId: string, executionId: string, timeoutMs: number): Promise<ExecutionRow | undefined> {
     const watcher = watch(this.#notifier, [executionTopic(executionId)], fallbackMs);
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing]);
     try {
@@ -46,4 +72,13 @@ export class Waiters {
       watcher.stop();
     }
   }
+}
+
+function outcomeOf(row: ExecutionRow | undefined): Pick<TriggerResult, "status" | "output" | "failure"> {
+  const status = row?.status ?? "queued";
+  if (row === undefined || !isEnd(status)) return { status, output: null, failure: null };
+  if (status === "succeeded") return { status, output: row.output ?? "null", failure: null };
+  const error = row.error === null ? null : parseStored<StoredError>(row.error);
+  const failure = error === null ? `The execution was ${status}.` : `${error.name}: ${error.message}`;
+  return { status, output: null, failure };
 }

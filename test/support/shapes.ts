@@ -137,3 +137,20 @@ export interface HealthJson {
   organization: string;
   checks: { store: string; storage: string; executor: string; scheduler: string };
 }
+
+export interface DeliveryJson {
+  delivery_id: string;
+  slug: string;
+  outcome: string;
+  http_status: number;
+  reason: string;
+  execution_id: string;
+  size_bytes: number;
+  headers: Record<string, string>;
+  payload?: unknown;
+}
+
+export interface DeliveryPage {
+  deliveries: DeliveryJson[];
+  next_page_token: string;
+}

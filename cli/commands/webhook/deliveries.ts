@@ -18,7 +18,7 @@ import { deliveryRows, outcomes } from "../../views/delivery.ts";
 
 const deliveries: Command = command({
   about:
-    "What was sent to the webhooks, newest first, also what was refused and why: the last 100 of each webhook.",
+    "Lists requests to the webhooks, newest first: accepted ones as long as their execution is kept, and the newest 100 rejected ones of each webhook with the reason.",
   args: {
     slug: { type: "positional", required: false, description: "Only those of webhooks with this slug" },
     ...limit,

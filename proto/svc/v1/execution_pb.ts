@@ -1255,7 +1255,7 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
   level: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook`, `schedule`, `deployment` or `audit`.
+   * Where it comes from: `console`, `execution`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */
@@ -1325,7 +1325,7 @@ export type LogLineJson = {
   level?: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `webhook`, `schedule`, `deployment` or `audit`.
+   * Where it comes from: `console`, `execution`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */

@@ -135,21 +135,21 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
   executionId: string;
 
   /**
-   * The execution's status: `queued`, or with a preference to wait what it has come to.
+   * The execution's status: `queued`; after a wait, or for a repeat of an idempotency key, the current status.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * The output, when the caller waited and the execution succeeded.
+   * The output, when a `Prefer: wait` header was applied and the execution succeeded in time.
    *
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: Value | undefined;
 
   /**
-   * True when the idempotency key was used before: the execution is the one of the first delivery.
+   * True when the idempotency key was used before: the execution is the one of the first request.
    *
    * @generated from field: bool replayed = 4;
    */
@@ -170,21 +170,21 @@ export type TriggerWebhookResponseJson = {
   executionId?: string;
 
   /**
-   * The execution's status: `queued`, or with a preference to wait what it has come to.
+   * The execution's status: `queued`; after a wait, or for a repeat of an idempotency key, the current status.
    *
    * @generated from field: string status = 2;
    */
   status?: string;
 
   /**
-   * The output, when the caller waited and the execution succeeded.
+   * The output, when a `Prefer: wait` header was applied and the execution succeeded in time.
    *
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: ValueJson;
 
   /**
-   * True when the idempotency key was used before: the execution is the one of the first delivery.
+   * True when the idempotency key was used before: the execution is the one of the first request.
    *
    * @generated from field: bool replayed = 4;
    */
@@ -534,7 +534,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   environment: string;
 
   /**
-   * `accepted`, `replayed` (its idempotency key was used before) or `rejected`.
+   * `accepted` or `rejected`. Deliveries recorded by version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -548,14 +548,14 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   httpStatus: number;
 
   /**
-   * Why it was rejected; empty for others.
+   * Why the request was rejected; empty for other outcomes.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * The execution that it started, or that it was answered with; empty for a rejected one.
+   * The execution that the request started; empty for a rejected request.
    *
    * @generated from field: string execution_id = 10;
    */
@@ -583,7 +583,8 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   headers: { [key: string]: string };
 
   /**
-   * The payload, when it was a JSON object. Only filled by `GetDelivery`.
+   * The payload as received, when it was kept: a rejected request's only if it was a JSON object. Only filled by
+   * `GetDelivery`.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
    */
@@ -639,7 +640,7 @@ export type DeliveryJson = {
   environment?: string;
 
   /**
-   * `accepted`, `replayed` (its idempotency key was used before) or `rejected`.
+   * `accepted` or `rejected`. Deliveries recorded by version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -653,14 +654,14 @@ export type DeliveryJson = {
   httpStatus?: number;
 
   /**
-   * Why it was rejected; empty for others.
+   * Why the request was rejected; empty for other outcomes.
    *
    * @generated from field: string reason = 9;
    */
   reason?: string;
 
   /**
-   * The execution that it started, or that it was answered with; empty for a rejected one.
+   * The execution that the request started; empty for a rejected request.
    *
    * @generated from field: string execution_id = 10;
    */
@@ -688,7 +689,8 @@ export type DeliveryJson = {
   headers?: { [key: string]: string };
 
   /**
-   * The payload, when it was a JSON object. Only filled by `GetDelivery`.
+   * The payload as received, when it was kept: a rejected request's only if it was a JSON object. Only filled by
+   * `GetDelivery`.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
    */
@@ -961,8 +963,10 @@ export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest, 
  */
 export const WebhookService: GenService<{
   /**
-   * Triggers the webhook's agent or workflow with the mapped payload. Acknowledged means on disk.
-   * Over REST: 202, or with `Prefer: wait=<seconds>` 200 with the output and 500 when the execution failed.
+   * Triggers the webhook's agent or workflow with the mapped payload. The execution is on disk before the response.
+   * With the request header `Prefer: wait=<seconds>` (at most 60), the response waits for the end of the execution and
+   * carries `Preference-Applied`. A failed or cancelled execution is then the error `internal` with its message.
+   * Over REST: 202; after a wait, 200 with the output, 500 for a failure, or 202 when the execution has not ended.
    *
    * @generated from rpc svc.v1.WebhookService.TriggerWebhook
    */
@@ -982,7 +986,8 @@ export const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Lists what was sent to the webhooks, newest first, what was refused too: the last 100 of each webhook.
+   * Lists requests to webhook URLs, newest first: accepted ones as long as their execution is kept, and the newest 100
+   * rejected ones of each webhook. An idempotent repeat is not listed.
    *
    * @generated from rpc svc.v1.WebhookService.ListDeliveries
    */
@@ -1002,7 +1007,8 @@ export const WebhookService: GenService<{
     output: typeof DeliverySchema;
   },
   /**
-   * Runs a delivery's payload again, as a new execution. The signature and the idempotency key are not asked for again.
+   * Runs a delivery's payload again, as a new execution, without checking the signature or the idempotency key. Supports
+   * `Prefer: wait=<seconds>` as TriggerWebhook does. Fails when the payload was not kept.
    *
    * @generated from rpc svc.v1.WebhookService.RedeliverWebhook
    */

@@ -1,0 +1,74 @@
+/**
+ * Records rejected requests for the delivery inspector. Accepted ones need no record: they are executions. The record is
+ * written after the response, in batches; a batch that the process had not yet written is lost when it is killed.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { orderedId } from "../ids.ts";
+import { BatchWriter } from "../store/batch-writer.ts";
+import { insertRejected, type RejectedDelivery } from "../store/deliveries.ts";
+import type { Engine } from "../store/engine.ts";
+import { withoutCredentials } from "./credentials.ts";
+import type { Route } from "./route-table.ts";
+
+/** Rejected requests kept of each webhook. */
+export const keptRejections = 100;
+
+/** Bounds on the memory of requests that wait for a store that does not accept writes. */
+const maxWaitingRows = 10_000;
+const maxWaitingBytes = 16 * 1024 ** 2;
+
+export interface Rejection {
+  receivedAtMs: number;
+  httpStatus: number;
+  reason: string;
+  headers: IncomingHttpHeaders;
+  sizeBytes: number;
+  /** JSON text; null when the body was not a JSON object. */
+  payload: string | null;
+}
+
+export class RejectionLog {
+  readonly #writer: BatchWriter<RejectedDelivery>;
+  #waitingBytes = 0;
+
+  constructor(engine: Engine) {
+    this.#writer = new BatchWriter({
+      engine,
+      noun: "rejected deliveries",
+      insert: (rows) => insertRejected(rows, keptRejections),
+    });
+  }
+
+  add(route: Route, rejection: Rejection): void {
+    if (this.#writer.waiting === 0) this.#waitingBytes = 0;
+    if (this.#writer.waiting >= maxWaitingRows) return;
+    const { payload, sizeBytes } = rejection;
+    const isKept = payload !== null && this.#waitingBytes + sizeBytes <= maxWaitingBytes;
+    if (isKept) this.#waitingBytes += sizeBytes;
+    this.#writer.add([
+      {
+        org_id: route.orgId,
+        delivery_id: orderedId("dlv"),
+        webhook: route.webhook,
+        received_at: rejection.receivedAtMs,
+        environment: route.environment,
+        kind: route.kind,
+        name: route.name,
+        slug: route.slug,
+        outcome: "rejected",
+        http_status: rejection.httpStatus,
+        reason: rejection.reason,
+        execution_id: null,
+        deployment_id: route.deploymentId,
+        size_bytes: sizeBytes,
+        headers: JSON.stringify(withoutCredentials(rejection.headers, route.definition.signature)),
+        payload: isKept ? payload : null,
+      },
+    ]);
+  }
+
+  /** Resolves when every request added before the call is on disk. */
+  flush(): Promise<void> {
+    return this.#writer.flush();
+  }
+}
