@@ -41,15 +41,18 @@ export const notFound = (message: string, options?: FailOptions): ConnectError =
 
 /** Maps a thrown value to a public error; passes internal errors to `report`. */
 export function toPublicError(thrown: unknown, report: (error: unknown) => void): ConnectError {
-  if (thrown instanceof ConnectError && thrown.code !== Code.Internal && thrown.code !== Code.Unknown) {
-    return thrown;
-  }
+  if (thrown instanceof ConnectError && isPublic(thrown)) return thrown;
   if (isStoreFull(thrown)) {
     report(thrown);
     return fail(Code.Unavailable, "The service cannot write to its store at the moment.");
   }
   report(thrown);
   return fail(Code.Internal, "The service failed to process the request.");
+}
+
+/** An internal error is public only when a service set its status: the failure of an execution that the caller awaited. */
+function isPublic({ code, metadata }: ConnectError): boolean {
+  return (code !== Code.Internal && code !== Code.Unknown) || metadata.has(statusHeader);
 }
 
 /** SQLite's messages for a full disk, a read-only file and a lock timeout. */

@@ -8,7 +8,6 @@ import {
   type Delivery,
   DeliverySchema,
   ListDeliveriesResponseSchema,
-  TriggerWebhookResponseSchema,
   type WebhookService,
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth.ts";
@@ -20,6 +19,7 @@ import { parseStored } from "../store/json.ts";
 import { type Route, routeFrom } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";
 import { checkedWord, environmentFilter, paged, pageOf } from "./request.ts";
+import { triggerResponse } from "./trigger-response.ts";
 
 const outcomes = ["accepted", "replayed", "rejected"] as const;
 
@@ -98,8 +98,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
         ? await app.trigger.route({ orgId, environment, target: { kind, name }, slug })
         : await originalRoute(row);
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
-      const { executionId } = await app.trigger.accept(route, payload, null, null);
-      return create(TriggerWebhookResponseSchema, { executionId, status: "queued" });
+      return await triggerResponse(app, context, orgId, await app.trigger.accept(route, payload, null, null));
     },
   };
 }

@@ -1,11 +1,10 @@
-/** WebhookService: the trigger for callers of the RPC protocols, and the list. */
+/** WebhookService: triggers over the RPC protocols, and the list of webhooks. */
 import { create } from "@bufbuild/protobuf";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
 import type { WebhookDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import {
   ListWebhooksResponseSchema,
-  TriggerWebhookResponseSchema,
   WebhookSchema,
   type WebhookService,
   type WebhookTarget,
@@ -24,6 +23,7 @@ import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { environmentOf } from "./request.ts";
+import { triggerResponse } from "./trigger-response.ts";
 
 export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
   return {
@@ -50,8 +50,8 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       for (const [header, value] of Object.entries(app.limits.charge(route))) {
         context.responseHeader.set(header, value);
       }
-      const { executionId, replayed } = await app.trigger.accept(route, payload, key, null);
-      return create(TriggerWebhookResponseSchema, { executionId, status: "queued", replayed });
+      const accepted = await app.trigger.accept(route, payload, key, null);
+      return await triggerResponse(app, context, route.orgId, accepted);
     },
 
     ...deliveryMethods(app),

@@ -8,15 +8,15 @@ import { useServer } from "../support/suite.ts";
 
 const server = useServer("node");
 
-test("what cannot be stored now is 503, is not stored later either, and the service recovers", async () => {
+test("answers 503 while the store is locked, does not store the request later, and recovers", async () => {
   const agents = { echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] } };
   const { webhooks } = await deploy(server, { agents });
   const url = webhooks[0]?.url ?? "";
-  // Another process that writes and does not come to an end.
+  // Another process holds the write lock.
   const other = new DatabaseSync(join(server.dataDir, "svc.db"));
   other.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
   const refused = await call(server, "POST", url, { key: null, json: { lost: true } });
-  expectError(refused, 503, "unavailable", /cannot store/);
+  expectError(refused, 503, "unavailable", /cannot write to its store/);
   expect(refused.text).not.toMatch(/sqlite|locked|svc\.db/i);
   other.exec("ROLLBACK");
   other.close();

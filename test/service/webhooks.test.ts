@@ -1,5 +1,8 @@
 import { connect, type OutgoingHttpHeaders } from "node:http2";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { beforeAll, describe, expect, test } from "vitest";
+import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
 import { type CallOptions, call, ended, expectError, ok, runToEnd } from "../support/rest.ts";
@@ -169,6 +172,59 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(answer.headers.get("preference-applied")).toBe("wait=1");
     expect(["queued", "running"]).toContain(answer.json.status);
     expect((await ended(server, answer.json.execution_id)).output).toBe("late");
+  });
+
+  describe.each(["Connect", "gRPC"])("over %s, a Prefer header", (protocol) => {
+    const trigger = async (name: string, payload: Record<string, number>, prefer: string) => {
+      const transport =
+        protocol === "gRPC"
+          ? createGrpcTransport({ baseUrl: server.url })
+          : createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" });
+      const slug = name === "echo" ? "plain" : name;
+      let applied: string | null = null;
+      const response = await createClient(WebhookService, transport).triggerWebhook(
+        { orgId: org, agentName: name, slug, payload },
+        {
+          headers: { prefer },
+          onHeader: (headers) => {
+            applied = headers.get("preference-applied");
+          },
+        },
+      );
+      return { response, applied };
+    };
+
+    test("fills the output when the execution succeeds in time", async () => {
+      const { response, applied } = await trigger("echo", { a: 1 }, "wait=20");
+      expect(applied).toBe("wait=20");
+      expect(response.status).toBe("succeeded");
+      expect(response.output).toMatchObject({ kind: { case: "structValue" } });
+    });
+
+    test("returns the current status when the wait ends first", async () => {
+      const { response, applied } = await trigger("slow", { ms: 1600 }, "wait=1");
+      expect(applied).toBe("wait=1");
+      expect(["queued", "running"]).toContain(response.status);
+      expect(response.output).toBeUndefined();
+    });
+
+    test("returns an error when the execution fails", async () => {
+      const error = ConnectError.from(
+        await trigger("fails", {}, "wait=20").then(
+          () => null,
+          (reason: unknown) => reason,
+        ),
+      );
+      expect([error.code, error.rawMessage]).toEqual([Code.Internal, "RangeError: the reason"]);
+      expect(error.metadata.get("location")).toMatch(/^\/api\/v1\/executions\/exe_/);
+      expect(error.metadata.get("preference-applied")).toBe("wait=20");
+      expect(error.metadata.get("svc-http-status")).toBeNull();
+    });
+
+    test("is ignored when it is not a number of seconds", async () => {
+      const { response, applied } = await trigger("echo", {}, "wait=soon");
+      expect([response.status, response.output, applied]).toEqual(["queued", undefined, null]);
+    });
   });
 
   test("the preference is clamped to 60 s, and what is no preference is ignored", async () => {

@@ -1,0 +1,28 @@
+/** The response to a trigger over RPC, after waiting as the `Prefer` header of the request asks. */
+import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type HandlerContext } from "@connectrpc/connect";
+import { type TriggerWebhookResponse, TriggerWebhookResponseSchema } from "../../proto/svc/v1/webhook_pb.ts";
+import { fail } from "../errors.ts";
+import { parseStored } from "../store/json.ts";
+import type { Accepted } from "../webhooks/trigger.ts";
+import type { App } from "./app.ts";
+
+/** @throws ConnectError `internal` when the caller waited and the execution failed or was cancelled */
+export async function triggerResponse(
+  app: App,
+  context: HandlerContext,
+  orgId: string,
+  accepted: Accepted,
+): Promise<TriggerWebhookResponse> {
+  const { executionId, replayed } = accepted;
+  const prefer = context.requestHeader.get("prefer");
+  const { status, waitSeconds, output, failure } = await app.waiters.result(orgId, accepted, prefer);
+  const headers: Record<string, string> = { location: `/api/v1/executions/${executionId}` };
+  if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
+  if (failure !== null) throw fail(Code.Internal, failure, { status: 500, headers });
+  for (const [name, value] of Object.entries(headers)) context.responseHeader.set(name, value);
+  const response = create(TriggerWebhookResponseSchema, { executionId, status, replayed });
+  if (output !== null) response.output = fromJson(ValueSchema, parseStored<JsonValue>(output));
+  return response;
+}
