@@ -1,4 +1,4 @@
-/** What an activation writes, and what follows from it: shared by push, rollback and deletion. */
+/** The steps that push, rollback and deletion share. */
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
@@ -11,7 +11,7 @@ import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import type { App } from "./app.ts";
 
-/** What the activation of a deployment writes, now. */
+/** The rows that the activation of a deployment writes now. */
 export function activationOf(row: DeploymentRow, actor: Actor): Activation {
   const definition = parseStored<ProjectDefinition>(row.definition);
   const nowMs = Date.now();
@@ -34,11 +34,11 @@ export function* switchTo(work: Activation): Program<TickEffects> {
   return effects;
 }
 
-/** Lets the rest of the process know what is active now. */
+/** Updates the route cache, the runners and the log after an activation. */
 export function afterActivation(app: App, row: DeploymentRow, effects: TickEffects): void {
   app.routes.forget(row.org_id);
   notifyTickEffects(app, effects);
-  // A child that cannot start now says so at the first execution.
+  // A runner that cannot start reports its error at the first execution.
   app.pools.warm(row.deployment_id).catch(() => {});
   logDeployment(
     app,

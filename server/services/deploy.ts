@@ -1,4 +1,4 @@
-/** From a stored package to an active deployment. The server reads and checks everything itself: it trusts no client. */
+/** Deploys a stored package. The server reads and validates the package itself and does not trust the client. */
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { loadProject } from "../../project/load.ts";
@@ -29,8 +29,8 @@ import {
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 
-/** How long one module may take to load when it is checked. */
-const loadCheckMs = 20_000;
+/** Timeout for loading one module. */
+const loadTimeoutMs = 20_000;
 
 export interface DeployRequest {
   caller: Caller;
@@ -52,7 +52,7 @@ export async function deploy(
   if (object === undefined) {
     throw fail(
       Code.FailedPrecondition,
-      `Cannot deploy ${digest}: no such package is stored; upload it first.`,
+      `Cannot deploy ${digest}: the package is not stored; upload it first.`,
     );
   }
   const files = await app.packages.unpack(key);
@@ -92,7 +92,7 @@ export async function deploy(
       .write(function* () {
         const now = yield* getDeployment(caller.orgId, deploymentId);
         if (now?.status !== "pending") {
-          throw fail(Code.Aborted, `Cannot activate ${deploymentId}: it is ${now?.status} by now.`);
+          throw fail(Code.Aborted, `Cannot activate ${deploymentId}: its status is now ${now?.status}.`);
         }
         const due = yield* switchTo(activationOf(pending, actor));
         if (source === null) {
@@ -121,7 +121,7 @@ async function readDefinition(directory: string): Promise<ProjectDefinition> {
   throw invalid(`Invalid configuration in ${PROJECT_FILE}\n${list}`);
 }
 
-/** Loads every module in the same child process that would run it. */
+/** Loads every module in a runner. */
 async function checkModules(
   app: App,
   deploymentId: string,
@@ -129,7 +129,7 @@ async function checkModules(
   definition: ProjectDefinition,
 ): Promise<void> {
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
-  const checks = await app.pools.check({ deploymentId, directory }, modules, loadCheckMs);
+  const checks = await app.pools.check({ deploymentId, directory }, modules, loadTimeoutMs);
   const broken = checks.filter((check) => !check.ok);
   if (broken.length === 0) return;
   const list = broken.map(({ module, error }) => {

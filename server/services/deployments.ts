@@ -1,4 +1,4 @@
-/** DeploymentService: uploads, and what is active. */
+/** Implements DeploymentService. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
@@ -51,7 +51,7 @@ import {
 
 const uploadMs = 3600_000;
 const downloadMs = 900_000;
-const digestForm = /^[0-9a-f]{64}$/;
+const digestPattern = /^[0-9a-f]{64}$/;
 
 export function deploymentService(app: App): ServiceImpl<typeof DeploymentService> {
   const { engine, storage, config } = app;
@@ -222,7 +222,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const row = await require(orgId, request.deploymentId);
       const key = { orgId, digest: row.digest };
       if ((await engine.read(() => getObject(orgId, row.digest))) === undefined) {
-        throw notFound(`The package of deployment ${row.deployment_id} is no longer kept.`);
+        throw notFound(`The package of deployment ${row.deployment_id} was deleted.`);
       }
       const expiresAt = Date.now() + downloadMs;
       const url = storage.signUrl("GET", key, expiresAt, app.baseUrl(), `${row.deployment_id}.tar.gz`);
@@ -239,9 +239,9 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
 }
 
 function checkDigest(digest: string): void {
-  if (!digestForm.test(digest)) {
+  if (!digestPattern.test(digest)) {
     throw invalid(
-      `Cannot use digest '${digest.slice(0, 80)}': it must be a SHA-256 of 64 lower-case hexadecimal digits.`,
+      `Cannot use digest '${digest.slice(0, 80)}': it must be a SHA-256 in 64 lower-case hexadecimal digits.`,
     );
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What an active deployment switches on: its targets, webhooks and schedules. Activation, rollback and deletion each are
- * one program, so that code, mappings, webhooks and schedules change together or not at all.
+ * The targets, webhooks and schedules of active deployments. Activation, rollback and deletion are one transaction each, so
+ * that code, mappings, webhooks and schedules change together or not at all.
  */
 import type { ScheduleDefinition, TargetDefinition, TargetKind } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
@@ -28,11 +28,11 @@ export interface WebhookRow {
   deployment_id: string;
   /** JSON of a WebhookDefinition. */
   definition: string;
-  /** 1 when its deployment was deleted: it answers 410. */
+  /** 1 when its deployment was deleted. Requests then get status 410. */
   gone: number;
 }
 
-/** Everything that one activation writes. */
+/** The rows that an activation writes. */
 export interface Activation {
   deployment: DeploymentRow;
   targets: TargetDefinition[];
@@ -41,7 +41,7 @@ export interface Activation {
   nowMs: number;
 }
 
-/** Another project of the organization holds a name in this environment. */
+/** Another project of the organization uses the name in this environment. */
 export class NameConflict extends Error {
   readonly kind: TargetKind;
   readonly target: string;
@@ -82,7 +82,7 @@ ON CONFLICT (org_id, environment, name) DO UPDATE SET kind = excluded.kind, proj
   deployment_id = excluded.deployment_id, definition = excluded.definition,
   next_due_at = CASE WHEN schedules.paused = 1 THEN NULL ELSE excluded.next_due_at END`;
 
-/** Makes a deployment the active one of its project and environment; returns the one that it supersedes. */
+/** Activates a deployment in its project and environment. Returns the id of the superseded deployment. */
 export function* activate(work: Activation): Program<string | null> {
   const { deployment, actor, nowMs } = work;
   const { org_id, environment, project, deployment_id } = deployment;
@@ -141,7 +141,7 @@ function* insertTarget(deployment: DeploymentRow, target: TargetDefinition): Pro
   }
 }
 
-/** Marks a deployment deleted and, if it was active, takes everything down that it had switched on. */
+/** Marks a deployment deleted. If it was active, removes its targets, closes its webhooks and stops its schedules. */
 export function* deleteDeployment(
   orgId: string,
   deploymentId: string,
@@ -160,12 +160,12 @@ export function* getTarget(orgId: string, environment: string, name: string): Pr
   return yield* first<TargetRow>(SELECT_TARGET, orgId, environment, name);
 }
 
-/** The live webhooks of one environment, by kind, name and their order in the project file. */
+/** The webhooks of one environment without closed ones, by kind, name and their order in the project file. */
 export function* listWebhooks(orgId: string, environment: string): Program<WebhookRow[]> {
   return yield* all<WebhookRow>(SELECT_WEBHOOKS, orgId, environment);
 }
 
-/** Every webhook of an organization, those that are gone too: what the route cache holds. */
+/** All webhooks of an organization, including closed ones, for the route cache. */
 export function* listRoutes(orgId: string): Program<WebhookRow[]> {
   return yield* all<WebhookRow>(SELECT_ALL_WEBHOOKS_OF, orgId);
 }

@@ -1,4 +1,4 @@
-/** Deployments and what happened to them. What an active one switches on is in `activation.ts`. */
+/** Deployments and their events. `activation.ts` has the targets, webhooks and schedules of active deployments. */
 import { all, first, type Program, run } from "./engine.ts";
 
 export type DeploymentStatus = "pending" | "active" | "superseded" | "failed" | "deleted";
@@ -42,7 +42,7 @@ export interface DeploymentFilter {
   environment: string;
   project: string;
   status: string;
-  /** Those before this id; all when empty. */
+  /** Returns only deployments with a smaller id. No limit when empty. */
   before: string;
   limit: number;
 }
@@ -65,7 +65,7 @@ VALUES (?, ?, ?, ?, ?, ?)`;
 const SELECT_EVENTS = `SELECT at, event, key_id, key_name FROM deployment_events
 WHERE org_id = ? AND deployment_id = ? ORDER BY at, seq`;
 const FAIL_ABANDONED = `UPDATE deployments SET status = 'failed',
-  error = 'The server ended before the deployment was activated; push again.'
+  error = 'The server stopped before the deployment was activated; push it again.'
 WHERE status = 'pending' RETURNING org_id, deployment_id`;
 
 export function* insertDeployment(
@@ -94,7 +94,7 @@ export function* getDeployment(orgId: string, deploymentId: string): Program<Dep
   return yield* first<DeploymentRow>(SELECT, orgId, deploymentId);
 }
 
-/** For the service's own use: whoever asks from outside names an organization. */
+/** Finds a deployment in any organization. For internal use: requests from clients are limited to their organization. */
 export function* findDeployment(deploymentId: string): Program<DeploymentRow | undefined> {
   return yield* first<DeploymentRow>(SELECT_BY_ID, deploymentId);
 }
@@ -129,7 +129,7 @@ export function* failDeployment(
   yield* insertEvent(orgId, deploymentId, "failed", nowMs, null);
 }
 
-/** A predecessor died between registering and activating: nobody will finish those. */
+/** Marks the deployments failed that an earlier server registered and did not activate. */
 export function* failAbandoned(nowMs: number): Program<void> {
   const rows = yield* all<{ org_id: string; deployment_id: string }>(FAIL_ABANDONED);
   for (const row of rows) yield* insertEvent(row.org_id, row.deployment_id, "failed", nowMs, null);

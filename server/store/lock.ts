@@ -1,12 +1,12 @@
 /**
- * One server per data folder. The lock is SQLite's own on a file beside the store: the operating system frees it the
- * moment its holder dies, so that no stale lock ever has to be judged.
+ * Allows one server per data folder. The lock is an SQLite lock on a separate file, which the operating system releases
+ * when the server dies, so that a lock is never stale.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** @throws Error when another server holds the folder. */
+/** @throws Error when another server holds the lock */
 export function lockDataDir(dataDir: string): { release(): void } {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const db = new DatabaseSync(join(dataDir, "server.lock"));

@@ -1,4 +1,4 @@
-/** Which packages an organization has stored, and which uploads it has begun. */
+/** Stored packages and pending uploads. */
 import { first, type Program, run } from "./engine.ts";
 
 export interface ObjectRow {
@@ -45,7 +45,7 @@ export function* getUpload(orgId: string, uploadId: string): Program<UploadRow |
   return yield* first<UploadRow>(SELECT_UPLOAD, orgId, uploadId);
 }
 
-/** The bytes have arrived and were checked: the object exists from now on. */
+/** Records a verified object and deletes its upload. */
 export function* finishUpload(upload: UploadRow, nowMs: number): Program<void> {
   yield* run(INSERT_OBJECT, upload.org_id, upload.digest, upload.size_bytes, nowMs);
   yield* run(DELETE_UPLOAD, upload.org_id, upload.upload_id);

@@ -8,7 +8,7 @@ import { call, ended, expectError, ok, open, run, runToEnd } from "../support/re
 import type { DeploymentJson, DeploymentPage, UploadJson, WebhookListJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
-/** A project whose agent says which version it is. */
+/** A project with an agent that returns the version. */
 const versioned = (version: string, project = "versioned"): ProjectSource => ({
   name: project,
   version,
@@ -36,14 +36,14 @@ onEveryRuntime("deployments", {}, (server) => {
     call<DeploymentJson>(server, "DELETE", `/api/v1/deployments/${id}${query}`);
 
   describe("uploads", () => {
-    /** Bytes that compress to their own size, as the client sends them, with the digest that it announces. */
+    /** A gzip file of random content, with its digest. */
     const sample = (sizeBytes: number) => {
       const content = randomBytes(sizeBytes);
       return { bytes: new Uint8Array(gzipSync(content, { level: 0 })), digest: sha256(content) };
     };
     const { bytes, digest } = sample(3000);
 
-    test("the URL takes the package once, without a key, and then it is stored", async () => {
+    test("accepts one upload to the URL without a key, and stores the package", async () => {
       const { url, upload_id, expires_at, already_stored } = await begin(digest, bytes.length);
       expect(already_stored).toBe(false);
       expect(upload_id).toMatch(/^upl_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -80,7 +80,7 @@ onEveryRuntime("deployments", {}, (server) => {
         await call(server, "POST", "/api/v1/deployments", { json: { digest: other.digest } }),
         400,
         "failed_precondition",
-        /no such package is stored/,
+        /the package is not stored/,
       );
       expect((await put(url, other.bytes)).status).toBe(200);
     });
@@ -92,7 +92,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expectError(await put(url, other.bytes), 400, "invalid_argument", message);
     });
 
-    test("accepts a package compressed in another way under the same digest", async () => {
+    test("identifies a package by its content, however it is compressed", async () => {
       const content = Buffer.alloc(3000, "content");
       const [fast, best] = [1, 9].map((level) => new Uint8Array(gzipSync(content, { level })));
       if (fast === undefined || best === undefined) throw new Error("nothing was compressed");
@@ -107,7 +107,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expectError(await put(url, bomb), 400, "invalid_argument", /more than 262144000 bytes unpacked/);
     });
 
-    test("a URL that was changed, has expired or is for another method is refused", async () => {
+    test("rejects a URL that was changed or is for another method", async () => {
       const other = sample(100);
       const { url } = await begin(other.digest, other.bytes.length);
       const changed = (change: (url: URL) => void) => {
@@ -143,7 +143,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect((await put(url, other.bytes)).status).toBe(200);
     });
 
-    test("a URL ceases to work when its time has come", async () => {
+    test("rejects a URL after it expires", async () => {
       const other = sample(100);
       const { url } = await begin(other.digest, other.bytes.length);
       const { pathname: path, searchParams } = new URL(url);
@@ -155,7 +155,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect((await put(until(Date.now() + 10_000), other.bytes)).status).toBe(200);
     });
 
-    test("a digest or size that cannot be is refused", async () => {
+    test("rejects an invalid digest or size", async () => {
       const tries: [json: object, status: number, code: string][] = [
         [{ digest: digest.toUpperCase(), size_bytes: 1 }, 400, "invalid_argument"],
         [{ digest: "", size_bytes: 1 }, 400, "invalid_argument"],
@@ -169,20 +169,20 @@ onEveryRuntime("deployments", {}, (server) => {
     });
   });
 
-  describe("a package that cannot be deployed", () => {
+  describe("an invalid package", () => {
     const refused = async (source: ProjectSource) => {
       const answer = await tryDeploy(server, source);
       expect(answer.status).toBe(400);
       return (answer.json as unknown as { message: string }).message;
     };
 
-    test("names every problem of its project file", async () => {
+    test("is rejected with every problem of its project file", async () => {
       const message = await refused({ agents: { "a b": "", b: { code: "", timeout: -1 } } });
       expect(message).toMatch(/^Invalid configuration in svc-project\.yaml\nsvc-project\.yaml:6:\d+: /);
       expect(message.match(/svc-project\.yaml:\d+:\d+: /g)?.length).toBeGreaterThanOrEqual(2);
     });
 
-    test("names the modules that do not load, and why", async () => {
+    test("is rejected with the modules that cannot be loaded, and the reasons", async () => {
       const message = await refused({
         name: "broken",
         agents: {
@@ -201,7 +201,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(deployments).toMatchObject([{ status: "failed", error: message }]);
     });
 
-    test("rejects a package that is not a tar archive", async () => {
+    test("is rejected when it is not a tar archive", async () => {
       const content = randomBytes(2000);
       const digest = sha256(content);
       await upload(server, { bytes: new Uint8Array(gzipSync(content)), digest });
@@ -209,7 +209,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expectError(answer, 400, "invalid_argument", /not an archive that svc accepts/);
     });
 
-    test("leaves what was active as it was", async () => {
+    test("leaves the active deployment unchanged", async () => {
       const good = await deploy(server, versioned("1.0.0", "kept"));
       const answer = await tryDeploy(server, { ...versioned("2.0.0", "kept"), agents: { a: "throw 1;" } });
       expect(answer.status).toBe(400);
@@ -218,7 +218,7 @@ onEveryRuntime("deployments", {}, (server) => {
     });
   });
 
-  describe("one project through its versions", () => {
+  describe("the versions of a project", () => {
     let first: DeploymentJson;
     let second: DeploymentJson;
     let org = "";
@@ -235,7 +235,7 @@ onEveryRuntime("deployments", {}, (server) => {
       first = await deploy(server, versioned("1.0.0"));
     });
 
-    test("the record tells what was pushed, by whom and when", async () => {
+    test("records the content, author and time of a push", async () => {
       const record = await get(first.deployment_id, "?include_files=true");
       const packed = await packProject(versioned("1.0.0"));
       expect(record).toMatchObject({
@@ -271,17 +271,17 @@ onEveryRuntime("deployments", {}, (server) => {
       expect((await get(first.deployment_id)).files).toEqual([]);
     });
 
-    test("what is active already is not deployed again, unless asked", async () => {
+    test("does not deploy the active package again, except with redeploy", async () => {
       const again = await deploy(server, versioned("1.0.0"));
       expect(again).toMatchObject({ deployment_id: first.deployment_id, unchanged: true });
-      const anew = await deploy(server, versioned("1.0.0"), { redeploy: true });
-      expect(anew).toMatchObject({ unchanged: false, status: "active" });
-      expect(anew.deployment_id > first.deployment_id).toBe(true);
+      const redeployed = await deploy(server, versioned("1.0.0"), { redeploy: true });
+      expect(redeployed).toMatchObject({ unchanged: false, status: "active" });
+      expect(redeployed.deployment_id > first.deployment_id).toBe(true);
       expect((await get(first.deployment_id)).status).toBe("superseded");
-      first = anew;
+      first = redeployed;
     });
 
-    test("the next version takes over code, webhooks and schedules at once", async () => {
+    test("switches code, webhooks and schedules to the next version at once", async () => {
       expect(await tell()).toBe("1.0.0");
       second = await deploy(server, versioned("1.1.0"));
       expect(await tell()).toBe("1.1.0");
@@ -290,7 +290,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(await get(first.deployment_id)).toMatchObject({ status: "superseded", webhooks: [{}, {}] });
     });
 
-    test("a roll-back brings all of it back, and may be repeated", async () => {
+    test("restores all of them by a rollback, which can be repeated", async () => {
       for (let times = 0; times < 2; times++) {
         const { status, json } = await post(first.deployment_id, "rollback");
         expect([status, json.status]).toEqual([200, "active"]);
@@ -303,7 +303,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(events).toEqual(["created", "activated", "superseded", "activated"]);
     });
 
-    test("a download is a redirect to the very bytes that were pushed", async () => {
+    test("redirects a download to the uploaded bytes", async () => {
       const answer = await call(server, "GET", `/api/v1/deployments/${first.deployment_id}/download`);
       expect(answer.status).toBe(307);
       const location = answer.headers.get("location") ?? "";
@@ -316,7 +316,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expectError(putThere, 403, "permission_denied", /signed/);
     });
 
-    test("the active one is deleted only by force; then its webhooks answer 410", async () => {
+    test("deletes the active deployment only with force, and answers 410 on its webhooks", async () => {
       const refusal = await remove(first.deployment_id);
       expectError(refusal, 409, "failed_precondition", /pass force/);
       const deleted = await remove(first.deployment_id, "?force=true");
@@ -335,7 +335,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect((await remove(first.deployment_id, "?force=true")).status).toBe(200);
     });
 
-    test("what was deleted cannot be rolled back to, what was superseded can", async () => {
+    test("rolls back to a superseded deployment and not to a deleted one", async () => {
       expectError(
         await post(first.deployment_id, "rollback"),
         409,
@@ -346,7 +346,7 @@ onEveryRuntime("deployments", {}, (server) => {
       expect(await tell()).toBe("1.1.0");
     });
 
-    test("a superseded one is deleted without force", async () => {
+    test("deletes a superseded deployment without force", async () => {
       const third = await deploy(server, versioned("1.2.0"));
       expect((await remove(second.deployment_id)).json.status).toBe("deleted");
       expect((await get(third.deployment_id)).status).toBe("active");
@@ -354,7 +354,7 @@ onEveryRuntime("deployments", {}, (server) => {
     });
   });
 
-  test("an execution in flight ends on the deployment that it began on", async () => {
+  test("finishes a running execution on its own deployment", async () => {
     const held = (version: number): ProjectSource => ({
       name: "flight",
       agents: {
@@ -374,7 +374,7 @@ onEveryRuntime("deployments", {}, (server) => {
     expect((await runToEnd(server, "flight")).output).toBe(2);
   });
 
-  test("a name of another project is refused, naming the holder; in another environment it is free", async () => {
+  test("rejects a name that another project uses in the environment", async () => {
     await deploy(server, { name: "holder", agents: { wanted: "export default () => 1;" } });
     const other = { name: "other", workflows: { wanted: "export default () => 2;" } };
     const answer = await tryDeploy(server, other);
@@ -385,7 +385,7 @@ onEveryRuntime("deployments", {}, (server) => {
     expect((await deploy(server, other, { environment: "staging" })).status).toBe("active");
   });
 
-  test("the list is filtered, newest first, and comes in pages without gap or repeat", async () => {
+  test("lists deployments with filters, newest first, in pages without gaps or duplicates", async () => {
     const versions = ["1", "2", "3", "4", "5"];
     for (const version of versions) await deploy(server, versioned(version, "paged"));
     await deploy(server, versioned("6", "paged"), { environment: "staging" });
@@ -408,7 +408,7 @@ onEveryRuntime("deployments", {}, (server) => {
     expect((await page("project=nothing")).deployments).toEqual([]);
   });
 
-  test("an identifier resolves under every base URL of its organization", async () => {
+  test("resolves an id under every base URL of its organization", async () => {
     const [newest] = (await page("page_size=1")).deployments;
     const path = `/api/v1/deployments/${newest?.deployment_id}`;
     const plain = await ok<DeploymentJson>(server, "GET", path);
