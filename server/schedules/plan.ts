@@ -9,7 +9,7 @@ import { nextRun, parseCron, previousRuns } from "../../project/cron.ts";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 
 /** How late a tick may be processed and still count as on time. */
-export const graceMs = 10_000;
+const graceMs = 10_000;
 
 /** Missed ticks of one schedule that are recorded. If more were missed, the latest are recorded. */
 const maxMissed = 30;
