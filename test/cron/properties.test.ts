@@ -31,7 +31,7 @@ const moves: readonly [zone: string, around: string][] = [
 ];
 
 /** Expressions for each property. */
-const many = rounds(500);
+const many = rounds(200);
 /** Expressions for each clock change. */
 const perChange = Math.ceil(many / 250);
 
