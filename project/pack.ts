@@ -8,7 +8,7 @@ import { createGzip } from "node:zlib";
 import { writeTar } from "./archive/write.ts";
 import { type CollectedFile, comparePaths } from "./package-file.ts";
 
-export interface PackedFile {
+interface PackedFile {
   /** Relative to the project, with `/`. */
   path: string;
   /** SHA-256 of the content, in lower-case hex. */

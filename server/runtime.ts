@@ -26,7 +26,7 @@ function detect(versions: NodeJS.ProcessVersions): Runtime {
 
 // ---- how a child process that runs users' code is started, and what it cannot do ----------------------------------
 
-export interface Enforcement {
+interface Enforcement {
   /** It reads its package and scratch folder, and writes its scratch folder, and no other file. */
   files: boolean;
   /** It starts no process. */
@@ -38,7 +38,7 @@ export interface Enforcement {
 }
 
 /** What each runtime itself enforces on a child; the rest is the child's own guard, and the server's watch. */
-export const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
+const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
   node: { files: true, spawning: true, signals: false, heap: true },
   bun: { files: false, spawning: false, signals: false, heap: false },
   deno: { files: true, spawning: true, signals: true, heap: true },

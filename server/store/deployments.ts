@@ -1,7 +1,7 @@
 /** Deployments and their events. `activation.ts` has the targets, webhooks and schedules of active deployments. */
 import { all, first, type Program, run } from "./engine.ts";
 
-export type DeploymentStatus = "pending" | "active" | "superseded" | "failed" | "deleted";
+type DeploymentStatus = "pending" | "active" | "superseded" | "failed" | "deleted";
 
 export interface DeploymentRow {
   org_id: string;

@@ -1,8 +1,8 @@
 /** The log of an organization: entries that agents, the executor and the services write, numbered in the order written. */
 import { all, first, type Program, run } from "./engine.ts";
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
-export type LogSource = "console" | "execution" | "schedule" | "deployment" | "audit";
+type LogLevel = "debug" | "info" | "warn" | "error";
+type LogSource = "console" | "execution" | "schedule" | "deployment" | "audit";
 
 export interface NewLog {
   org_id: string;

@@ -20,7 +20,7 @@ export interface ScheduleRow {
   next_due_at: number | null;
 }
 
-export type TickOutcome = "run" | "waiting" | "skipped" | "missed";
+type TickOutcome = "run" | "waiting" | "skipped" | "missed";
 
 export interface TickRow {
   due_at: number;

@@ -1,7 +1,7 @@
 /** The `wait` preference of RFC 7240. */
 
 /** The longest wait, in seconds. */
-export const maxWaitSeconds = 60;
+const maxWaitSeconds = 60;
 
 /**
  * Returns the seconds of `Prefer: wait=<seconds>`, at most 60. Returns null when the preference is absent or not a whole

@@ -7,7 +7,7 @@ import { parseStored } from "../store/json.ts";
 import { parsePreferWait } from "./prefer.ts";
 
 /** Waiting callers of one organization in this process; the preference of further callers is not applied. */
-export const maxWaiters = 200;
+const maxWaiters = 200;
 
 /** How often to read without a notification: another process may have finished the execution. */
 const fallbackMs = 1_000;

@@ -5,7 +5,7 @@ import type { Delivery, Verdict } from "./scheme.ts";
 import { missing, refused } from "./scheme.ts";
 
 /** Seconds that a signed time may differ from the server's, in either direction. */
-export const toleranceSeconds = 300;
+const toleranceSeconds = 300;
 
 /** A header's text; null when it is absent, empty or a list. `name` in lower case. */
 export function header(headers: IncomingHttpHeaders, name: string): string | null {
