@@ -58,14 +58,14 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
   status: string;
 
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 6;
    */
   digest: string;
 
   /**
-   * Size of the package, in bytes.
+   * Size of the package, compressed with gzip, in bytes.
    *
    * @generated from field: uint32 size_bytes = 7;
    */
@@ -205,14 +205,14 @@ export type DeploymentJson = {
   status?: string;
 
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 6;
    */
   digest?: string;
 
   /**
-   * Size of the package, in bytes.
+   * Size of the package, compressed with gzip, in bytes.
    *
    * @generated from field: uint32 size_bytes = 7;
    */
@@ -786,14 +786,14 @@ export const DeploymentEventSchema: GenMessage<DeploymentEvent, {jsonType: Deplo
  */
 export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
   digest: string;
 
   /**
-   * Size of the package, in bytes; at most 50 MiB unless configured otherwise.
+   * Size of the package, compressed with gzip, in bytes; at most 50 MiB unless configured otherwise.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
@@ -807,14 +807,14 @@ export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
  */
 export type CreateUploadRequestJson = {
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
   digest?: string;
 
   /**
-   * Size of the package, in bytes; at most 50 MiB unless configured otherwise.
+   * Size of the package, compressed with gzip, in bytes; at most 50 MiB unless configured otherwise.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
@@ -912,7 +912,7 @@ export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse, {jsonT
  */
 export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> & {
   /**
-   * SHA-256 of a stored package, 64 lower-case hexadecimal digits.
+   * Digest of a stored package: the SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
@@ -947,7 +947,7 @@ export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> 
  */
 export type CreateDeploymentRequestJson = {
   /**
-   * SHA-256 of a stored package, 64 lower-case hexadecimal digits.
+   * Digest of a stored package: the SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
@@ -1304,14 +1304,14 @@ export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentRespo
   url: string;
 
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 2;
    */
   digest: string;
 
   /**
-   * Size of the package, in bytes.
+   * Size of the package, compressed with gzip, in bytes.
    *
    * @generated from field: uint32 size_bytes = 3;
    */
@@ -1339,14 +1339,14 @@ export type DownloadDeploymentResponseJson = {
   url?: string;
 
   /**
-   * SHA-256 of the package, 64 lower-case hexadecimal digits.
+   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 2;
    */
   digest?: string;
 
   /**
-   * Size of the package, in bytes.
+   * Size of the package, compressed with gzip, in bytes.
    *
    * @generated from field: uint32 size_bytes = 3;
    */
