@@ -1,10 +1,10 @@
-import { fail, run } from "./app/dispatch.ts";
-import { handleProcessEvents } from "./app/signals.ts";
+import { reportError, run } from "./app/dispatch.ts";
+import { handleSignals } from "./app/signals.ts";
 
-// Nothing should come here; if it does, a person still gets a sentence and not a stack trace.
+// Errors outside of `run` are reported as a message too, not as a stack trace.
 process.on("uncaughtException", async (error) => {
-  process.exit(await fail(error));
+  process.exit(await reportError(error));
 });
 
-handleProcessEvents();
+handleSignals();
 process.exitCode = await run(process.argv.slice(2));

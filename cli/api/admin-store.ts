@@ -1,24 +1,15 @@
 import type { Admin } from "../../server/admin.ts";
 import { CliError } from "../app/errors.ts";
-import { cleanLine } from "../terminal/format.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 
-/** `--data`, on commands that work beside the store. */
-export const dataFolder = {
-  data: {
-    type: "string",
-    valueHint: "folder",
-    description: "The server's data folder; SVC_DATA_DIR, else .svc",
-  },
-} as const;
-
-/** Opens the store of a server, which may be running or not, and does something in it. */
+/** Opens the store in a data folder, whether or not a server uses it, and runs `work` with it. */
 export async function withStore<Result>(
-  data: string | undefined,
+  dataFolder: string | undefined,
   work: (admin: Admin) => Promise<Result>,
 ): Promise<Result> {
   const { openAdmin } = await import("../../server/admin.ts");
   try {
-    const admin = openAdmin(data ?? (process.env.SVC_DATA_DIR || ".svc"));
+    const admin = openAdmin(dataFolder ?? (process.env.SVC_DATA_DIR || ".svc"));
     try {
       return await work(admin);
     } finally {
@@ -27,11 +18,9 @@ export async function withStore<Result>(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CliError(
-      cleanLine(message),
-      "`svc admin` works on the data folder of `svc serve`: see --data.",
-      {
-        cause: error,
-      },
+      sanitizeLine(message),
+      "`svc admin` needs the data folder of `svc serve`; pass it with --data.",
+      { cause: error },
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { DescMessage, DescService, Message } from "@bufbuild/protobuf";
 import type { Client, Transport } from "@connectrpc/connect";
 import type { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
 import type { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
@@ -7,8 +8,8 @@ import type { ScheduleService } from "../../proto/svc/v1/schedule_pb.ts";
 import type { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import { CliError, UsageError } from "../app/errors.ts";
 
-/** The services of the contract, by the names that commands use. */
-interface Services {
+/** The services of the API by the names that commands use. */
+export interface Services {
   deployments: typeof DeploymentService;
   executions: typeof ExecutionService;
   health: typeof HealthService;
@@ -17,7 +18,7 @@ interface Services {
   webhooks: typeof WebhookService;
 }
 
-// Each is imported with its messages only when a command speaks to it.
+// Lazy: a command imports only the services that it calls.
 const services: { [Name in keyof Services]: () => Promise<Services[Name]> } = {
   deployments: async () => (await import("../../proto/svc/v1/deployment_pb.ts")).DeploymentService,
   executions: async () => (await import("../../proto/svc/v1/execution_pb.ts")).ExecutionService,
@@ -27,29 +28,31 @@ const services: { [Name in keyof Services]: () => Promise<Services[Name]> } = {
   webhooks: async () => (await import("../../proto/svc/v1/webhook_pb.ts")).WebhookService,
 };
 
-/** The service as one command speaks to it. */
+const loaded = new Set<DescService>();
+
+/** A connection to the service. */
 export interface Connection {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Connects to one service. Connect itself is imported at the first call. */
+  /** Returns a client of one service. The first call imports Connect. */
   client<Name extends keyof Services>(name: Name): Promise<Client<Services[Name]>>;
 }
 
 export interface ConnectionOptions {
-  /** Says on standard error what is fetched, and how long it took. */
+  /** Reports every request and its duration on standard error. */
   verbose?: boolean;
-  /** What to say when there is no key. */
-  missingKey?: { message: string; advice: string };
+  /** The message for a missing key. */
+  missingKey?: string;
 }
 
 /**
- * Reads the address and the key from the environment. Nothing is sent yet.
+ * Reads the address and the key from the environment. Sends nothing.
  *
- * @throws CliError when there is no key; UsageError when key or address cannot be used
+ * @throws CliError without a key; UsageError when the key or the address is invalid
  */
 export function openConnection(options: ConnectionOptions = {}): Connection {
   const baseUrl = readBaseUrl();
-  const apiKey = readApiKey(options.missingKey);
+  const apiKey = readApiKey(options.missingKey ?? "No API key found: SVC_API_KEY is not set.");
   let transport: Promise<Transport> | undefined;
   return {
     baseUrl,
@@ -61,29 +64,43 @@ export function openConnection(options: ConnectionOptions = {}): Connection {
         import("@connectrpc/connect"),
         services[name](),
       ]);
+      loaded.add(service);
       return createClient<Services[Name]>(service, await transport);
     },
   };
 }
 
-/** The environment that a base URL ends in, `…/env/<environment>`; null under a plain one. */
-export function environmentOf(baseUrl: string): string | null {
-  return /\/env\/([^/]+)$/.exec(baseUrl)?.[1] ?? null;
+/** Returns a client of one service, for commands that call only this one. */
+export function connect<Name extends keyof Services>(
+  name: Name,
+  options: ConnectionOptions,
+): Promise<Client<Services[Name]>> {
+  return openConnection(options).client(name);
 }
 
-function readApiKey(missing: ConnectionOptions["missingKey"]): string {
-  const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
-  if (apiKey === "") {
-    throw new CliError(
-      missing?.message ?? "No API key found: SVC_API_KEY is not set.",
-      missing?.advice ?? "Set it and repeat: export SVC_API_KEY=<your key>",
-    );
+/** The schema of a message that a client returned. */
+export function schemaOf({ $typeName }: Message): DescMessage {
+  for (const { file } of loaded) {
+    const schema = file.messages.find(({ typeName }) => typeName === $typeName);
+    if (schema !== undefined) return schema;
   }
-  // Anything else cannot stand in a header, and must not be echoed: it may be most of a key.
+  throw new Error(`No service with the message ${$typeName} is loaded.`);
+}
+
+/** The environment in the base URL, `…/env/<environment>`; `production` without one. */
+export function defaultEnvironment({ baseUrl }: Connection): string {
+  return /\/env\/([^/]+)$/.exec(baseUrl)?.[1] ?? "production";
+}
+
+function readApiKey(missing: string): string {
+  const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
+  if (apiKey === "")
+    throw new CliError(missing, "Set it with `export SVC_API_KEY=<key>` and run the command again.");
+  // The value is not printed, since it may contain most of a key.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new UsageError(
-      "SVC_API_KEY holds characters that no API key has, such as spaces or line breaks.",
-      "Copy the key again; it looks like svc_<id>_<secret>.",
+      "SVC_API_KEY contains characters that an API key cannot have, such as spaces or line breaks.",
+      "Copy the key again; its form is svc_<id>_<secret>.",
     );
   }
   return apiKey;
@@ -96,14 +113,11 @@ function readBaseUrl(): string {
   if (
     url === null ||
     !isHttp ||
-    url.username !== "" ||
-    url.password !== "" ||
-    url.search !== "" ||
-    url.hash !== ""
+    [url.username, url.password, url.search, url.hash].some((part) => part !== "")
   ) {
     throw new UsageError(
-      `SVC_BASE_URL must be an http or https URL without user, query and fragment; it is "${text}".`,
-      "For example: export SVC_BASE_URL=http://127.0.0.1:7070",
+      `SVC_BASE_URL must be an http or https URL without user, query and fragment, not "${text}".`,
+      "Example: export SVC_BASE_URL=http://127.0.0.1:7070",
     );
   }
   return url.href.replace(/\/+$/, "");

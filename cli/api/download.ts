@@ -6,9 +6,9 @@ import { packageDigest } from "../../project/archive/digest.ts";
 import { packageLimits } from "../../project/limits.ts";
 import { type UnpackedFile, unpackPackage } from "../../project/unpack.ts";
 import { CliError } from "../app/errors.ts";
-import { progress } from "../terminal/progress-bar.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
 
-/** A package to fetch. */
+/** A package in object storage. */
 export interface Download {
   url: string;
   sizeBytes: number;
@@ -16,32 +16,32 @@ export interface Download {
   digest: string;
 }
 
-/** Fetches a package to a file. It appears there whole and checked, or not at all. */
+/** Downloads a package to a file, which appears only when it is complete and verified. */
 export async function downloadFile(path: string, download: Download): Promise<void> {
   const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
   try {
-    await fetchTo(partial, download);
+    await downloadTo(partial, download);
     await rename(partial, path);
   } finally {
     await rm(partial, { force: true });
   }
 }
 
-/** Fetches a package and unpacks it to a folder that must not exist. It appears there whole, or not at all. */
+/** Downloads and unpacks a package to a new folder, which appears only when it is complete. */
 export async function downloadFolder(path: string, download: Download): Promise<UnpackedFile[]> {
   const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
   try {
-    await fetchTo(partial, download);
+    await downloadTo(partial, download);
     return (await unpackPackage(createReadStream(partial), path, packageLimits)).files;
   } finally {
     await rm(partial, { force: true });
   }
 }
 
-/** @throws CliError also when what arrives is not what was announced */
-async function fetchTo(path: string, download: Download): Promise<void> {
-  const bar = progress("Downloading", download.sizeBytes);
-  // Not a write stream: one that is given up while it opens makes its file after that, and nobody removes it.
+/** @throws CliError also when the size or the digest differs */
+async function downloadTo(path: string, download: Download): Promise<void> {
+  const bar = progressBar("Downloading", download.sizeBytes);
+  // A write stream that is destroyed while it opens still creates its file, which would then remain.
   await using file = await open(path, "wx");
   const hash = createHash("sha256");
   try {
@@ -55,7 +55,7 @@ async function fetchTo(path: string, download: Download): Promise<void> {
   // The digest of a deployment made with version 0.1 is that of the compressed bytes.
   if (hash.digest("hex") === download.digest) return;
   const digest = await packageDigest(createReadStream(path), packageLimits).catch(() => null);
-  if (digest !== download.digest) throw failed("its content differs from what was pushed");
+  if (digest !== download.digest) throw failed("the content differs from the pushed package");
 }
 
 async function* receive(download: Download, onProgress: (bytes: number) => void): AsyncGenerator<Uint8Array> {
@@ -65,7 +65,7 @@ async function* receive(download: Download, onProgress: (bytes: number) => void)
     if (!response.ok) throw failed(`HTTP ${response.status}`);
     for await (const chunk of response.body ?? []) {
       received += chunk.byteLength;
-      if (received > download.sizeBytes) throw failed("it is larger than what was pushed");
+      if (received > download.sizeBytes) throw failed("it is larger than the pushed package");
       onProgress(received);
       yield chunk;
     }
@@ -76,7 +76,7 @@ async function* receive(download: Download, onProgress: (bytes: number) => void)
 }
 
 function failed(reason: string, cause?: unknown): CliError {
-  return new CliError(`Cannot download the package: ${reason}.`, "Nothing was written. Try again.", {
+  return new CliError(`Cannot download the package: ${reason}.`, "No file was written. Try again.", {
     cause,
   });
 }

@@ -1,90 +1,84 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CliError } from "../app/errors.ts";
-import { clean, cleanLine } from "../terminal/format.ts";
-import { ForeignAnswer, Unreachable } from "./transport.ts";
+import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { ConnectionFailed, UnexpectedResponse } from "./transport.ts";
 
-/** Turns whatever was thrown into what a person is told. Never a stack trace. */
-export function explain(error: unknown): CliError {
+/** Converts any error into a message and one line of advice, without a stack trace. */
+export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
-  if (error instanceof ConnectError) return explainAnswer(error);
-  const message = error instanceof Error ? error.message : String(error);
-  return new CliError(
-    cleanLine(message),
-    "This is not expected; `svc status` says whether the service is well.",
-    {
-      cause: error,
-    },
-  );
+  const [message, advice, details = []] = describe(error);
+  return new CliError(message, advice, { details, cause: error });
 }
 
-/** Whether the service, or the way to it, may work again if asked later. */
-export function isPassing(error: unknown): boolean {
-  return (
-    error instanceof ConnectError && (error.cause instanceof Unreachable || error.code === Code.Unavailable)
-  );
-}
-
-/** Whether it was the service that answered, if only to refuse. */
-export function isAnswer(error: unknown): boolean {
+/** Whether the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
   return (
     error instanceof ConnectError &&
-    !(error.cause instanceof Unreachable || error.cause instanceof ForeignAnswer)
+    (error.cause instanceof ConnectionFailed || error.code === Code.Unavailable)
   );
 }
 
-/** Whether the service refused the key. */
-export function isAuthenticationFailure(error: unknown): boolean {
-  return isAnswer(error) && (error as ConnectError).code === Code.Unauthenticated;
+/** Whether the service responded, if only with an error. */
+export function isResponse(error: unknown): error is ConnectError {
+  return (
+    error instanceof ConnectError &&
+    !(error.cause instanceof ConnectionFailed || error.cause instanceof UnexpectedResponse)
+  );
 }
 
-function explainAnswer(error: ConnectError): CliError {
-  const { cause, code } = error;
-  const message = cleanLine(error.rawMessage);
-  if (cause instanceof Unreachable) {
-    return new CliError(
+/** Whether the service rejected the API key. */
+export function isAuthenticationFailure(error: unknown): boolean {
+  return isResponse(error) && error.code === Code.Unauthenticated;
+}
+
+type Description = readonly [message: string, advice: string, details?: readonly string[]];
+
+function describe(error: unknown): Description {
+  if (!(error instanceof ConnectError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [sanitizeLine(message), "This error is unexpected. Run `svc doctor` to check the setup."];
+  }
+  const { cause } = error;
+  if (cause instanceof ConnectionFailed) {
+    return [
       `Cannot reach the service at ${cause.baseUrl}${reasonOf(cause.cause)}.`,
-      "Check the connection, and SVC_BASE_URL; `svc serve` runs a service on this machine.",
-      { cause: error },
-    );
+      "Check the connection and SVC_BASE_URL. `svc serve` starts a service on this machine.",
+    ];
   }
-  if (cause instanceof ForeignAnswer) {
-    return new CliError(
-      `What answers at ${cause.url} is not this service (HTTP ${cause.status}).`,
-      "Check SVC_BASE_URL.",
-      { cause: error },
-    );
+  if (cause instanceof UnexpectedResponse) {
+    return [`The server at ${cause.url} is not this service (HTTP ${cause.status}).`, "Check SVC_BASE_URL."];
   }
+  return describeResponse(error);
+}
+
+function describeResponse({ code, rawMessage }: ConnectError): Description {
+  const message = sanitizeLine(rawMessage);
   switch (code) {
     case Code.Unauthenticated:
-      return new CliError(
+      return [
         "Authentication failed: the service does not accept this API key.",
-        "Check SVC_API_KEY, or renew the key.",
-        { cause: error },
-      );
+        "Check SVC_API_KEY or renew the key. It may be revoked or expired.",
+      ];
     case Code.PermissionDenied:
-      return new CliError(
+      return [
         message.startsWith("Permission denied") ? message : `Permission denied: ${message}`,
-        "Use a key that has the scope.",
-        { cause: error },
-      );
+        "Use an API key with this scope.",
+      ];
     case Code.Unavailable:
-      return new CliError(`The service cannot do this now: ${message}`, "Try again in a moment.", {
-        cause: error,
-      });
+      return [`The service is unavailable: ${message}`, "Try again later."];
     case Code.Internal:
     case Code.Unknown:
     case Code.DataLoss:
-      return new CliError(`The service failed: ${message}`, "Its own log says why.", { cause: error });
+      return [`The service failed: ${message}`, "See the log of the service."];
     case Code.Unimplemented:
-      return new CliError(
-        `The service does not know this request: ${message}`,
-        "It may be older than this client: `svc --version`, `svc status --verbose`.",
-        { cause: error },
-      );
+      return [
+        `The service does not support this request: ${message}`,
+        "The service may be older than this client. Compare `svc --version` and `svc status --verbose`.",
+      ];
     default: {
-      // Of a project that is refused, the service names every place, each on a line of its own.
-      const [first = "", ...details] = clean(error.rawMessage).split("\n");
-      return new CliError(first, adviceFor(code), { details, cause: error });
+      // For an invalid project, the service reports every problem on a line of its own.
+      const [first = "", ...details] = sanitize(rawMessage).split("\n");
+      return [first, adviceFor(code), details];
     }
   }
 }
@@ -92,20 +86,20 @@ function explainAnswer(error: ConnectError): CliError {
 function adviceFor(code: Code): string {
   switch (code) {
     case Code.NotFound:
-      return "Check the name or id, and that the key is one of the same organization.";
+      return "Check the name or ID, and that the API key belongs to the same organization.";
     case Code.ResourceExhausted:
-      return "Wait, or send less; the limits are in the README.";
+      return "Try again later or send less. The README lists all limits.";
     case Code.DeadlineExceeded:
       return "Try again.";
     default:
-      return "Nothing was changed. Mend what the message names, then repeat.";
+      return "Nothing was changed. Fix the reported problem and run the command again.";
   }
 }
 
-/** The system's own word for why there is no connection, such as `ECONNREFUSED`; the runtimes hide it differently. */
+/** The system's error code, such as `ECONNREFUSED`; the runtimes nest it at different depths. */
 function reasonOf(cause: unknown): string {
   for (let error = cause, depth = 0; depth < 4 && error instanceof Error; depth += 1, error = error.cause) {
-    if (error.name === "TimeoutError") return ": no answer in time";
+    if (error.name === "TimeoutError") return ": the request timed out";
     const code = (error as NodeJS.ErrnoException).code;
     if (typeof code === "string" && code !== "") return ` (${code})`;
   }

@@ -1,80 +1,80 @@
 import type { Client } from "@connectrpc/connect";
 import type { Execution, ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
-import { Silent } from "../app/errors.ts";
-import { onInterruptDo } from "../app/signals.ts";
-import { err } from "../terminal/colors.ts";
-import { cleanLine, duration, prettyJson } from "../terminal/format.ts";
+import { Exit } from "../app/errors.ts";
+import { withInterrupt } from "../app/signals.ts";
+import { stderrColors } from "../terminal/colors.ts";
+import { duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
-import { say } from "../terminal/report.ts";
+import { report } from "../terminal/report.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { outputOf } from "../views/execution.ts";
-import { logPrinter } from "../views/log-entry.ts";
+import { logFormatter } from "../views/log-entry.ts";
+import { printMessage } from "../views/result.ts";
 import { elapsedMs } from "./timestamps.ts";
 
-/** How long the service may be out of reach while an execution is followed, in ms. */
-const patienceMs = 120_000;
+const maxOutageMs = 120_000;
 
 /**
- * Follows an execution to its end, with its log on standard error, and prints its output, or all of it as JSON.
+ * Follows an execution to its end with its log on standard error, and prints its output, or all of it with `--json`.
+ * With `--detach` it prints the ID and does not wait.
  *
- * @throws Silent with exit code 1 when it failed or was cancelled; that has been said then
+ * @throws Exit with code 1 when the execution failed or was cancelled, after reporting it
  */
-export async function finishExecution(
+export async function followExecution(
   executions: Client<typeof ExecutionService>,
   started: Execution,
-  options: { json: boolean; verbose: boolean },
+  options: { detach: boolean; json: boolean; verbose: boolean },
 ): Promise<void> {
-  if (options.verbose) say.detail(`Execution ${started.executionId}`);
-  const execution = await followToEnd(executions, started, options);
-  if (options.json) {
-    const { ExecutionSchema } = await import("../../proto/svc/v1/execution_pb.ts");
-    await printJson(ExecutionSchema, execution);
-  } else if (execution.status === "succeeded") print(prettyJson(await outputOf(execution)));
+  if (options.detach) return options.json ? printMessage(started) : print(started.executionId);
+  if (options.verbose) report.detail(`Execution ${started.executionId}`);
+  const execution = await waitForEnd(executions, started, options);
+  if (options.json) await printMessage(execution);
+  else if (execution.status === "succeeded") printJson(await outputOf(execution));
   if (execution.status !== "succeeded") reportFailure(execution);
   const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
-  if (options.verbose && tookMs !== null) say.detail(`Took ${duration(tookMs)}.`);
+  if (options.verbose && tookMs !== null) report.detail(`Took ${duration(tookMs)}.`);
 }
 
-async function followToEnd(
+async function waitForEnd(
   executions: Client<typeof ExecutionService>,
   started: Execution,
   options: { verbose: boolean },
 ): Promise<Execution> {
-  const { follow } = await import("./resumable-stream.ts");
+  const { readResumableStream } = await import("./resumable-stream.ts");
   const { executionId } = started;
-  const text = logPrinter(err, { full: options.verbose });
+  const format = logFormatter(stderrColors, { full: options.verbose });
   let execution = started;
   let cursor = "";
-  const work = (): Promise<void> =>
-    follow({
+  const follow = (): Promise<void> =>
+    readResumableStream({
       connect: () => executions.watchExecution({ executionId, after: cursor }),
       onMessage({ event }) {
         if (event.case === "log") {
           cursor = event.value.cursor;
-          say.line(text(event.value));
+          report.line(format(event.value));
         } else if (event.case === "execution") {
           execution = event.value;
         }
       },
       isOver: () => !["queued", "running"].includes(execution.status),
-      patienceMs,
+      maxOutageMs,
     });
-  await onInterruptDo(() => detach(executionId), work);
+  await withInterrupt(() => detach(executionId), follow);
   return execution;
 }
 
 function detach(executionId: string): void {
-  say.line("\nDetached; the execution goes on.");
-  say.hint(`\`svc executions show ${executionId}\` shows what became of it.`);
+  report.line("\nDetached. The execution continues.");
+  report.hint(`Run \`svc executions show ${executionId}\` to see its result.`);
   process.exit(130);
 }
 
-function reportFailure(execution: Execution): never {
-  const { executionId, error, status, name } = execution;
-  const why = error === undefined ? "" : `: ${cleanLine(`${error.name}: ${error.message}`)}`;
-  say.error(
-    status === "cancelled" ? `${name} was cancelled.` : `${name} failed${why}`,
+function reportFailure({ executionId, error, status, name }: Execution): never {
+  const reason = error === undefined ? "" : `: ${sanitizeLine(`${error.name}: ${error.message}`)}`;
+  report.error(
+    status === "cancelled" ? `${name} was cancelled.` : `${name} failed${reason}`,
     [],
-    `\`svc executions show ${executionId}\` shows the stack and the input.`,
+    `Run \`svc executions show ${executionId}\` to see the stack and the input.`,
   );
-  throw new Silent(1);
+  throw new Exit(1);
 }

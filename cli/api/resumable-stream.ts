@@ -1,52 +1,46 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { say } from "../terminal/report.ts";
-import { isPassing } from "./error-messages.ts";
+import { report } from "../terminal/report.ts";
+import { isTransient } from "./error-messages.ts";
 
-/** The pause before the first new attempt, and the longest one, in ms. */
-const firstPauseMs = 100;
-const longestPauseMs = 3_000;
+const minBackoffMs = 100;
+const maxBackoffMs = 3_000;
 
 /**
- * Reads a stream that must survive a restart of the service: when the connection breaks, it is opened again until
- * `isOver` says that there is nothing more to come.
+ * Reads a stream across restarts of the service: a broken connection is opened again until `isOver` returns true.
  *
- * States: connected → (broken) → waiting → connected …; from waiting to an error after `patienceMs` without a
- * single message. An error at the very first attempt is thrown at once, since then nothing ever worked.
+ * States: connected → waiting → connected …, and from waiting to an error after `maxOutageMs` without a message. An
+ * error of the first connection is thrown at once.
  *
- * @param connect - opens the stream after the last message that `onMessage` has taken
+ * @param options - `connect` opens the stream after the last message that `onMessage` received
  */
-export async function follow<Message>(options: {
+export async function readResumableStream<Message>(options: {
   connect: () => AsyncIterable<Message>;
   onMessage: (message: Message) => void | Promise<void>;
   isOver: () => boolean;
-  patienceMs: number;
+  maxOutageMs: number;
 }): Promise<void> {
-  let pauseMs = firstPauseMs;
-  let hasWorked = false;
-  let brokenSince: number | null = null;
+  let backoffMs = minBackoffMs;
+  let wasConnected = false;
+  let brokenAt: number | null = null;
   for (;;) {
     try {
       for await (const message of options.connect()) {
-        if (brokenSince !== null) say.detail("Connected again.");
-        hasWorked = true;
-        brokenSince = null;
-        pauseMs = firstPauseMs;
+        if (brokenAt !== null) report.detail("Reconnected.");
+        wasConnected = true;
+        brokenAt = null;
+        backoffMs = minBackoffMs;
         await options.onMessage(message);
       }
     } catch (error) {
-      if (!isPassing(error) || !hasWorked) throw error;
-      brokenSince ??= announceBreak();
-      if (Date.now() - brokenSince > options.patienceMs) throw error;
+      if (!isTransient(error) || !wasConnected) throw error;
+      if (brokenAt === null) report.detail("Lost the connection; reconnecting …");
+      brokenAt ??= Date.now();
+      if (Date.now() - brokenAt > options.maxOutageMs) throw error;
     }
     if (options.isOver()) return;
-    // The service also ends streams in good order when it stops; then it is asked again as well.
-    hasWorked = true;
-    await delay(pauseMs);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    // A service that shuts down ends its streams without an error, so the stream is opened again after that too.
+    wasConnected = true;
+    await delay(backoffMs);
+    backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
   }
-}
-
-function announceBreak(): number {
-  say.detail("Lost the connection; trying again …");
-  return Date.now();
 }

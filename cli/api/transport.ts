@@ -2,16 +2,16 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import type { UniversalClientRequest, UniversalClientResponse } from "@connectrpc/connect/protocol";
 import { createTransport as createConnectTransport } from "@connectrpc/connect/protocol-connect";
 import { duration } from "../terminal/format.ts";
-import { say } from "../terminal/report.ts";
+import { report } from "../terminal/report.ts";
 
-/** The longest answer that is read, in bytes: far above every limit of the service. */
-const maxAnswerBytes = 256 * 1024 * 1024;
-/** How long an ordinary call may take, in ms. Streams may take for ever. */
+/** Far above every limit of the service. */
+const maxResponseBytes = 256 * 1024 * 1024;
+/** Timeout of unary calls. Streams have none. */
 const callTimeoutMs = 300_000;
 
 /**
- * The Connect protocol over `fetch`. connect-node's transport does the same over `node:http` and costs more to start:
- * one call takes 41 ms against 71 on Bun, 70 against 88 on Deno, and the same on Node.
+ * The Connect protocol over `fetch`. connect-node's transport uses `node:http` and starts more slowly: one call takes
+ * 71 ms instead of 41 on Bun, 88 instead of 70 on Deno, and the same on Node.
  */
 export function createTransport(options: { baseUrl: string; apiKey: string; verbose: boolean }): Transport {
   const authenticate: Interceptor = (next) => (request) => {
@@ -23,21 +23,21 @@ export function createTransport(options: { baseUrl: string; apiKey: string; verb
     httpClient: (request) => send(request, options),
     interceptors: [authenticate],
     useBinaryFormat: true,
-    // A level of JSON costs three of messages: inputs and outputs may be deeper than the library's own limit of 100.
+    // One level of JSON is three levels of messages, so inputs and outputs may exceed the library's limit of 100.
     binaryOptions: { recursionLimit: 10_000 },
-    // `fetch` negotiates and undoes compression itself.
+    // `fetch` negotiates compression and decompresses.
     acceptCompression: [],
     sendCompression: null,
     compressMinBytes: 1024,
-    readMaxBytes: maxAnswerBytes,
-    writeMaxBytes: maxAnswerBytes,
+    readMaxBytes: maxResponseBytes,
+    writeMaxBytes: maxResponseBytes,
     defaultTimeoutMs: undefined,
   });
 }
 
-/** The request never became an answer: no address, no connection, or a connection that broke. */
-export class Unreachable extends Error {
-  override readonly name: string = "Unreachable";
+/** The request got no response: no address, no connection, or a broken connection. */
+export class ConnectionFailed extends Error {
+  override readonly name: string = "ConnectionFailed";
   readonly baseUrl: string;
 
   constructor(baseUrl: string, cause: unknown) {
@@ -46,9 +46,9 @@ export class Unreachable extends Error {
   }
 }
 
-/** What answered is not this service, or not at this address. */
-export class ForeignAnswer extends Error {
-  override readonly name: string = "ForeignAnswer";
+/** The response is not from this service, or the service has another address. */
+export class UnexpectedResponse extends Error {
+  override readonly name: string = "UnexpectedResponse";
   readonly url: string;
   readonly status: number;
 
@@ -75,22 +75,22 @@ async function send(
       method: request.method,
       headers: request.header,
       ...(request.body !== undefined && { body: Buffer.concat(chunks) }),
-      // A key must not follow a redirect to wherever it leads.
+      // A redirect could send the key to another host.
       redirect: "manual",
       signal: isStream ? signal : AbortSignal.any([signal, timeout]),
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new Unreachable(options.baseUrl, error);
+    throw new ConnectionFailed(options.baseUrl, error);
   }
   if (options.verbose) {
-    const took = duration(performance.now() - startedAt);
-    say.detail(`${request.method} ${request.url} ${response.status} in ${took}`);
+    const elapsed = duration(performance.now() - startedAt);
+    report.detail(`${request.method} ${request.url} ${response.status} in ${elapsed}`);
   }
-  // The service answers in a type of Connect's, and with JSON when it refuses; a proxy or a web site does not.
+  // The service responds with a Connect content type, or with JSON for an error. A proxy or a web site does not.
   if (!/^application\/(connect\+)?(json|proto)\b/.test(response.headers.get("Content-Type") ?? "")) {
     await response.body?.cancel();
-    throw new ForeignAnswer(request.url, response.status);
+    throw new UnexpectedResponse(request.url, response.status);
   }
   const header = new Headers(response.headers);
   if (header.has("Content-Encoding")) {
@@ -110,6 +110,6 @@ async function* read(response: Response, baseUrl: string, signal: AbortSignal): 
     for await (const chunk of response.body ?? []) yield chunk;
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new Unreachable(baseUrl, error);
+    throw new ConnectionFailed(baseUrl, error);
   }
 }

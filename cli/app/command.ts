@@ -1,68 +1,72 @@
 import { type ArgsDef, type CommandDef, defineCommand } from "citty";
 
-/** An option or a positional argument, as citty takes it. */
-export interface Definition {
+/** An option or a positional argument, in the form that citty defines. */
+export interface ArgumentDefinition {
   readonly type: "boolean" | "string" | "enum" | "positional";
   readonly description: string;
-  /** What the help calls the value of an option. */
+  /** Placeholder for the value of an option in `--help`. */
   readonly valueHint?: string;
   /** One letter, without its dash. */
   readonly alias?: string;
-  /** Of an option: false when not given. Of a positional argument: true when not given. */
+  /** Default: false for an option, true for a positional argument. */
   readonly required?: boolean;
   readonly default?: string;
-  /** Of an enum: what it may be. */
+  /** The allowed values of an enum. */
   readonly options?: readonly string[];
+  /**
+   * Converts the value.
+   *
+   * @param option - the option as the user knows it, for example `--limit`
+   * @throws UsageError when the value is not valid
+   */
+  readonly parse?: (text: string, option: string) => unknown;
 }
 
-/** By name, in the order in which the help shows them; positional arguments in their order on the command line. */
-export type Definitions = Readonly<Record<string, Definition>>;
+/** Arguments by name, in the order of `--help`; positional arguments in their order on the command line. */
+export type ArgumentDefinitions = Readonly<Record<string, ArgumentDefinition>>;
 
-/** A command as the dispatcher sees it: which options it takes is known, their types are forgotten. */
+/** The value of each argument. citty's own type says `string` for an option that may be absent. */
+export type Values<T extends ArgumentDefinitions> = {
+  [K in keyof T]: T[K] extends { type: "boolean" } ? boolean : Optional<T[K], Parsed<T[K]>>;
+};
+
+type Parsed<Definition> = Definition extends { parse(...args: never): infer Value }
+  ? Value
+  : Definition extends { options: infer Options extends readonly string[] }
+    ? Options[number]
+    : string;
+
+type Optional<Definition, Value> = Definition extends
+  | { required: true }
+  | { default: string }
+  | { type: "positional"; required?: true }
+  ? Value
+  : Value | undefined;
+
+/** A command as the dispatcher sees it, without the types of its arguments. */
 export interface Command {
-  readonly options: Definitions;
-  /** What the help says below the summary; empty when the summary is enough. */
-  readonly about: string;
-  /** Command lines that the help shows, each with what it does. */
-  readonly examples: readonly (readonly [line: string, meaning: string])[];
+  readonly args: ArgumentDefinitions;
+  /** Text below the summary in `--help`; empty when the summary is enough. */
+  readonly details: string;
+  /** Command lines for `--help`, each with its purpose. */
+  readonly examples: readonly (readonly [line: string, purpose: string])[];
   readonly citty: CommandDef<ArgsDef>;
 }
 
-/**
- * The values of a command's options. citty's own type says `string` for an option that may be absent, because its
- * index signature swallows `undefined`.
- */
-export type Values<T extends Definitions> = {
-  [K in keyof T]: T[K] extends { type: "boolean" }
-    ? boolean
-    : T[K] extends { type: "enum"; options: infer O extends readonly string[] }
-      ? Optional<T[K], O[number]>
-      : Optional<T[K], string>;
-};
-
-type Optional<Def, Value> = Def extends { required: true } | { default: string }
-  ? Value
-  : Def extends { type: "positional"; required: false }
-    ? Value | undefined
-    : Def extends { type: "positional" }
-      ? Value
-      : Value | undefined;
-
-/** Defines one command. Its file is loaded only when the command is run or its help is asked for. */
-export function command<const T extends Definitions>(definition: {
-  about?: string;
+/** Defines a command. Its file is loaded only to run the command or to print its help. */
+export function command<const T extends ArgumentDefinitions>(definition: {
+  details?: string;
   examples?: Command["examples"];
   args: T;
   run(values: Values<T>): Promise<void>;
 }): Command {
-  const citty = defineCommand({
-    args: definition.args as ArgsDef,
-    run: ({ args }) => definition.run(args as unknown as Values<T>),
-  });
   return {
-    options: definition.args,
-    about: definition.about ?? "",
+    args: definition.args,
+    details: definition.details ?? "",
     examples: definition.examples ?? [],
-    citty,
+    citty: defineCommand({
+      args: definition.args as ArgsDef,
+      run: ({ args }) => definition.run(args as unknown as Values<T>),
+    }),
   };
 }

@@ -1,9 +1,15 @@
-import { say } from "../terminal/report.ts";
+import type { ArgsDef, ParsedArgs } from "citty";
+import { print } from "../terminal/output.ts";
+import { report } from "../terminal/report.ts";
 import { commands, type Group, type Leaf } from "./command-table.ts";
-import { CliError, Silent, UsageError } from "./errors.ts";
+import { CliError, Exit, UsageError } from "./errors.ts";
 
 /**
- * Runs one command line and says what went wrong, if anything did.
+ * Runs one command line and reports its error, if any.
+ *
+ * Commands are defined with citty's `defineCommand`. Its dispatcher, parser and usage text are replaced: citty accepts
+ * unknown options silently, skips options in front of a command (`svc --dry-run push` would deploy), finds commands
+ * such as `constructor` on the prototype, drops surplus arguments and loads every command to print the usage of one.
  *
  * @param argv - without the runtime and the script
  * @returns the exit code: 0 success, 1 failure, 2 wrong usage
@@ -12,76 +18,70 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     return await dispatch(argv);
   } catch (error) {
-    return fail(error);
+    return reportError(error);
   }
 }
 
-/** Says what went wrong. @returns the exit code */
-export async function fail(error: unknown): Promise<number> {
-  if (error instanceof Silent) return error.exitCode;
-  const known = error instanceof CliError ? error : (await import("../api/error-messages.ts")).explain(error);
-  say.error(known.message, known.details, known.advice);
+/** Reports an error on standard error. @returns the exit code */
+export async function reportError(error: unknown): Promise<number> {
+  if (error instanceof Exit) return error.exitCode;
+  const known =
+    error instanceof CliError ? error : (await import("../api/error-messages.ts")).toCliError(error);
+  report.error(known.message, known.details, known.advice);
   return known.exitCode;
 }
 
 async function dispatch(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
-  if (first === undefined) {
-    say.line((await import("./help.ts")).rootHelp());
-    return 2;
+  if (first === undefined || isHelp(first)) {
+    const text = (await import("./help.ts")).rootHelp();
+    return first === undefined ? usage(text) : help(text);
   }
-  if (first === "--help" || first === "-h") return print((await import("./help.ts")).rootHelp());
-  if (first === "--version") return print(await (await import("./version.ts")).versionText());
+  if (first === "--version") return help(await (await import("./version.ts")).versionText());
   if (first === "help") return dispatch([...rest, "--help"]);
   return descend("svc", { summary: "", commands }, argv);
 }
 
-/** Follows the names of groups to the command that is meant, and runs it. */
+/** Follows the names of groups to the command and runs it. */
 async function descend(path: string, group: Group, argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv;
-  if (first === "--help" || first === "-h") return print((await import("./help.ts")).groupHelp(path, group));
+  if (first !== undefined && isHelp(first)) return help((await import("./help.ts")).groupHelp(path, group));
   const isNamed = first !== undefined && !first.startsWith("-");
   const name = isNamed ? first : group.default;
   if (name === undefined) {
     if (first !== undefined) throw await unknownOption(first, path);
-    say.line((await import("./help.ts")).groupHelp(path, group));
-    return 2;
+    return usage((await import("./help.ts")).groupHelp(path, group));
   }
   const entry = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
   if (entry === undefined) throw await unknownCommand(name, Object.keys(group.commands), path);
-  const following = isNamed ? rest : argv;
+  const remaining = isNamed ? rest : argv;
   return "load" in entry
-    ? runLeaf(`${path} ${name}`, entry, following)
-    : descend(`${path} ${name}`, entry, following);
+    ? runLeaf(`${path} ${name}`, entry, remaining)
+    : descend(`${path} ${name}`, entry, remaining);
 }
 
 async function runLeaf(path: string, leaf: Leaf, argv: readonly string[]): Promise<number> {
   const { default: command } = await leaf.load();
   const end = argv.indexOf("--");
-  const flags = end === -1 ? argv : argv.slice(0, end);
-  if (flags.includes("--help") || flags.includes("-h")) {
-    return print((await import("./help.ts")).commandHelp(path, leaf, command));
+  if ((end === -1 ? argv : argv.slice(0, end)).some(isHelp)) {
+    return help((await import("./help.ts")).commandHelp(path, leaf, command));
   }
-  const { checkArguments } = await import("./parse-arguments.ts");
-  checkArguments(argv, command.options, path);
-  const { runCommand } = await import("citty");
-  await runCommand(command.citty, { rawArgs: [...argv] });
+  const { parseArguments } = await import("./parse-arguments.ts");
+  const values = parseArguments(argv, command.args, path);
+  const args = values as ParsedArgs<ArgsDef>;
+  await command.citty.run?.({ rawArgs: [...argv], args, cmd: command.citty });
   return 0;
 }
 
 async function unknownCommand(typed: string, known: string[], path: string): Promise<UsageError> {
   const { suggest } = await import("../../project/suggest.ts");
   const near = suggest(typed, known);
+  const help = `Run \`${path} --help\` for usage.`;
   if (near !== undefined) {
-    return new UsageError(
-      `Unknown command "${typed}"; did you mean \`${path} ${near}\`?`,
-      `See \`${path} --help\`.`,
-    );
+    return new UsageError(`Unknown command "${typed}"; did you mean \`${path} ${near}\`?`, help);
   }
-  // `svc executions exe_…` is what people type who know other tools.
-  const advice = known.includes("show")
-    ? `To see one: \`${path} show ${typed}\`.`
-    : `See \`${path} --help\`.`;
+  // Users of other tools type `svc executions exe_…`.
+  const advice = known.includes("show") ? `To print one entry, run \`${path} show ${typed}\`.` : help;
   return new UsageError(`Unknown command "${typed}" for \`${path}\`.`, advice);
 }
 
@@ -90,11 +90,21 @@ async function unknownOption(typed: string, path: string): Promise<UsageError> {
   const near = suggest(typed, path === "svc" ? ["--help", "--version"] : ["--help"]);
   return new UsageError(
     `Unknown option ${typed} for \`${path}\`${near === undefined ? "." : `; did you mean ${near}?`}`,
-    `Options of a command come after its name: \`${path} <command> [options]\`.`,
+    `Options follow the name of the command: \`${path} <command> [options]\`.`,
   );
 }
 
-function print(text: string): number {
-  process.stdout.write(`${text}\n`);
+function isHelp(argument: string): boolean {
+  return argument === "--help" || argument === "-h";
+}
+
+function help(text: string): number {
+  print(text);
   return 0;
+}
+
+/** Without a command, the help is the error message. */
+function usage(text: string): number {
+  report.line(text);
+  return 2;
 }

@@ -1,7 +1,7 @@
-/** What a person is told when a command fails: one sentence about what, one about what to do. */
+/** The failure of a command as the user reads it: one sentence on the failure and one on what to do. */
 export class CliError extends Error {
   override readonly name: string = "CliError";
-  /** What to do now: one line. */
+  /** What to do: one line. */
   readonly advice: string;
   /** 1 for a failure, 2 for wrong usage. */
   readonly exitCode: 1 | 2;
@@ -20,7 +20,7 @@ export class CliError extends Error {
   }
 }
 
-/** Wrong usage: the command line or the environment is not as it must be. Exits with 2. */
+/** Invalid command line or environment variable. Exits with 2. */
 export class UsageError extends CliError {
   override readonly name: string = "UsageError";
 
@@ -29,12 +29,9 @@ export class UsageError extends CliError {
   }
 }
 
-/**
- * Ends a command that has said all there is to say, for example after printing a failed execution.
- * Carries the exit code and no message.
- */
-export class Silent extends Error {
-  override readonly name: string = "Silent";
+/** Ends a command with an exit code and without a message, for example after it printed a failed execution. */
+export class Exit extends Error {
+  override readonly name: string = "Exit";
   readonly exitCode: number;
 
   constructor(exitCode: number) {

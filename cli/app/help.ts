@@ -1,30 +1,31 @@
-import { out } from "../terminal/colors.ts";
-import type { Command, Definition } from "./command.ts";
+import { stripVTControlCharacters } from "node:util";
+import { stdoutColors as colors } from "../terminal/colors.ts";
+import type { ArgumentDefinition, Command } from "./command.ts";
 import { commands, type Group, type Leaf, sections } from "./command-table.ts";
+
+const columns = 80;
 
 type Row = readonly [left: string, right: string];
 
-/** The help of `svc` itself. Needs no command's file. */
+/** The help of `svc`. Loads no command. */
 export function rootHelp(): string {
   const width = widest(Object.keys(commands));
-  const blocks = sections.map((section) => {
-    const rows = Object.entries(commands).filter(([, entry]) => entry.section === section);
-    return block(
-      section,
-      rows.map(([name, { summary }]): Row => [name, summary]),
-      width,
-    );
-  });
   return [
-    "svc deploys agents and workflows, and runs them on demand, on schedules and on webhooks.",
-    `${heading("Usage")}\n  svc <command> [options]`,
-    ...blocks,
-    block("Environment", [
-      ["SVC_API_KEY", "The API key"],
-      ["SVC_BASE_URL", "The service's address; http://127.0.0.1:7070 when not set"],
-      ["NO_COLOR", "Switches colours off"],
+    "svc deploys agents and workflows and runs them on demand, on schedules and on webhooks.",
+    `${colors.bold("Usage")}\n  svc <command> [options]`,
+    ...sections.map(([title, table]) =>
+      block(
+        title,
+        Object.entries(table).map(([name, { summary }]): Row => [name, summary]),
+        width,
+      ),
+    ),
+    block("Environment variables", [
+      ["SVC_API_KEY", "API key"],
+      ["SVC_BASE_URL", "Address of the service; default http://127.0.0.1:7070"],
+      ["NO_COLOR", "Disables colors"],
     ]),
-    out.dim("`svc <command> --help` says more about a command, `svc --version` which version this is."),
+    colors.dim("Run `svc <command> --help` for more about a command, `svc --version` for the version."),
   ].join("\n\n");
 }
 
@@ -33,54 +34,49 @@ export function groupHelp(path: string, group: Group): string {
   const rows = Object.entries(group.commands).map(
     ([command, { summary }]): Row => [
       command,
-      command === group.default ? `${summary} ${out.dim("(default)")}` : summary,
+      command === group.default ? `${summary} ${colors.dim("(default)")}` : summary,
     ],
   );
   return [
     `${group.summary}.`,
-    `${heading("Usage")}\n  ${path} <command> [options]`,
+    `${colors.bold("Usage")}\n  ${path} <command> [options]`,
     block("Commands", rows),
-    out.dim(`\`${path} <command> --help\` says more about a command.`),
+    colors.dim(`Run \`${path} <command> --help\` for more about a command.`),
   ].join("\n\n");
 }
 
 /** The help of one command. */
-export function commandHelp(path: string, leaf: Leaf, command: Command): string {
-  const all = Object.entries(command.options);
-  const positionals = all.filter(([, def]) => def.type === "positional");
-  const options = all.filter(([, def]) => def.type !== "positional");
-  const usage = [path, ...positionals.map(([name, def]) => (isRequired(def) ? `<${name}>` : `[${name}]`))];
-  const optionRows = options.map(([name, def]): Row => [optionLabel(name, def), described(def)]);
-  return [
-    `${leaf.summary}.`,
-    ...(command.about === "" ? [] : [command.about]),
-    `${heading("Usage")}\n  ${usage.join(" ")} [options]`,
-    ...(positionals.length === 0
-      ? []
-      : [
-          block(
-            "Arguments",
-            positionals.map(([name, def]): Row => [name, described(def)]),
-          ),
-        ]),
-    block("Options", [...optionRows, ["-h, --help", "Show this help"]]),
-    ...(command.examples.length === 0 ? [] : [block("Examples", command.examples)]),
-  ].join("\n\n");
+export function commandHelp(path: string, { summary }: Leaf, command: Command): string {
+  const all = Object.entries(command.args);
+  const positionals = all.filter(([, { type }]) => type === "positional");
+  const options = all.filter(([, { type }]) => type !== "positional");
+  const usage = positionals.map(([name, { required }]) => (required === false ? ` [${name}]` : ` <${name}>`));
+  const parts = [
+    `${summary}.`,
+    wrap(command.details, 0),
+    `${colors.bold("Usage")}\n  ${path}${usage.join("")} [options]`,
+    block(
+      "Arguments",
+      positionals.map(([name, definition]): Row => [name, described(definition)]),
+    ),
+    block("Options", [
+      ...options.map(([name, definition]): Row => [optionLabel(name, definition), described(definition)]),
+      ["-h, --help", "Print this help"],
+    ]),
+    block("Examples", command.examples),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
 }
 
-function isRequired(def: Definition): boolean {
-  return def.type === "positional" && def.required !== false;
+function optionLabel(name: string, { alias, type, valueHint }: ArgumentDefinition): string {
+  const value = type === "boolean" ? "" : ` <${valueHint ?? "value"}>`;
+  return `${alias === undefined ? "    " : `-${alias}, `}--${name}${value}`;
 }
 
-function optionLabel(name: string, def: Definition): string {
-  const value = def.type === "boolean" ? "" : ` <${def.valueHint ?? "value"}>`;
-  return `${def.alias === undefined ? "    " : `-${def.alias}, `}--${name}${value}`;
-}
-
-function described(def: Definition): string {
-  const choices = def.type === "enum" && def.options !== undefined ? `: ${def.options.join(", ")}` : "";
-  const fallback = def.default !== undefined ? ` ${out.dim(`(default ${def.default})`)}` : "";
-  return `${def.description}${choices}${fallback}`;
+function described(definition: ArgumentDefinition): string {
+  const choices = definition.options === undefined ? "" : `: ${definition.options.join(", ")}`;
+  const value = definition.default === undefined ? "" : ` ${colors.dim(`(default ${definition.default})`)}`;
+  return `${definition.description}${choices}${value}`;
 }
 
 function block(
@@ -88,14 +84,28 @@ function block(
   rows: readonly Row[],
   width: number = widest(rows.map(([left]) => left)),
 ): string {
+  if (rows.length === 0) return "";
   const lines = rows.map(
-    ([left, right]) => `  ${out.cyan(left)}${" ".repeat(width - left.length + 3)}${right}`,
+    ([left, right]) =>
+      `  ${colors.cyan(left)}${" ".repeat(width - left.length + 2)}${wrap(right, width + 4)}`,
   );
-  return [heading(title), ...lines].join("\n");
+  return [colors.bold(title), ...lines].join("\n");
 }
 
-function heading(title: string): string {
-  return out.bold(title);
+/** Breaks a text at spaces; lines after the first begin at column `indentation`. */
+function wrap(text: string, indentation: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const length = stripVTControlCharacters(`${line} ${word}`).length;
+    if (line !== "" && indentation + length > columns) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line].join(`\n${" ".repeat(indentation)}`);
 }
 
 function widest(texts: readonly string[]): number {

@@ -1,124 +1,132 @@
+/** Argument definitions that several commands share. */
 import { UsageError } from "./errors.ts";
+import { futureTime, integer, type Parser, pastTime } from "./option-values.ts";
 
-/** `--json`, on every command that has a result. */
 export const json = {
-  json: { type: "boolean", description: "Print one JSON document on standard output, nothing else" },
+  json: { type: "boolean", description: "Print one JSON document on standard output" },
 } as const;
 
-/** `--verbose`, on every command that speaks to the service. */
 export const verbose = {
-  verbose: { type: "boolean", alias: "v", description: "Say more: requests, addresses and details" },
+  verbose: { type: "boolean", alias: "v", description: "Print requests, addresses and details" },
 } as const;
 
-/** `--environment`, on commands that read. */
+export const force = {
+  force: { type: "boolean", description: "Do not ask for confirmation" },
+} as const;
+
+/** `--json` and `--verbose`, which almost every command has. */
+export const output: typeof json & typeof verbose = { ...json, ...verbose };
+
+/** `--environment` as a filter. */
 export const environment = {
+  environment: { type: "string", alias: "e", valueHint: "name", description: "Filter by environment" },
+} as const;
+
+/** `--environment` where one environment is meant. */
+export const oneEnvironment = {
   environment: {
     type: "string",
     alias: "e",
     valueHint: "name",
-    description: "Only those of one environment",
+    description: "Environment; production by default",
   },
 } as const;
 
-/** What names one schedule. */
-export const oneSchedule = {
-  name: { type: "positional", description: "The agent or workflow that it runs" },
-  environment: {
-    type: "string",
-    alias: "e",
-    valueHint: "name",
-    description: "That of this environment instead of production",
-  },
-} as const;
-
-/** `--limit`, on lists. */
 export const limit = {
-  limit: { type: "string", valueHint: "n", default: "20", description: "How many, 1 to 1000" },
+  limit: {
+    type: "string",
+    valueHint: "n",
+    default: "20",
+    description: "Maximum number of entries, 1 to 1000",
+    parse: integer(1, 1000) as Parser<number>,
+  },
 } as const;
 
-/** `--since`, on lists of what happened. */
-export const sinceOption = {
+export const since = {
   since: {
     type: "string",
     valueHint: "time",
-    description: "Only those since then: 30m, 2h, 7d, or an RFC 3339 time",
+    description: "Only entries since this time: 30m, 2h, 7d, or RFC 3339",
+    parse: pastTime as Parser<Date>,
   },
 } as const;
 
-/** What a new API key is to be. */
-export const newKey = {
-  name: { type: "string", required: true, valueHint: "name", description: "What it is for (required)" },
-  scope: {
-    type: "enum",
-    options: ["read", "trigger", "deploy", "full"],
-    valueHint: "scope",
-    default: "full",
-    description: "What it may do, each with what stands before it",
-  },
-  expires: {
-    type: "string",
-    valueHint: "time",
-    description: "When it ceases to work: 90d, 12h, or an RFC 3339 time; never when not given",
-  },
-} as const;
-
-/** `--agent` and `--workflow`, on what can be narrowed to one of them. */
 export const target = {
-  agent: { type: "string", valueHint: "name", description: "Only those of one agent" },
-  workflow: { type: "string", valueHint: "name", description: "Only those of one workflow" },
+  agent: { type: "string", valueHint: "name", description: "Filter by agent" },
+  workflow: { type: "string", valueHint: "name", description: "Filter by workflow" },
 } as const;
 
-/** What `--agent` and `--workflow` name; empty strings when neither is given. */
+/** Returns the target that `--agent` or `--workflow` names; empty strings when neither is given. */
 export function targetOf(values: { agent: string | undefined; workflow: string | undefined }): {
   kind: "" | "agent" | "workflow";
   name: string;
 } {
   if (values.agent !== undefined && values.workflow !== undefined) {
-    throw new UsageError("--agent and --workflow exclude each other.", "Name one of them.");
+    throw new UsageError("--agent and --workflow exclude each other.", "Pass only one of them.");
   }
   if (values.agent !== undefined) return { kind: "agent", name: values.agent };
   if (values.workflow !== undefined) return { kind: "workflow", name: values.workflow };
   return { kind: "", name: "" };
 }
 
-/** A whole number in decimal digits. */
-export function integer(text: string, option: string, min: number, max: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  throw new UsageError(
-    `${option} must be a whole number from ${min} to ${max}; it is "${text}".`,
-    `For example ${option} ${Math.min(max, Math.max(min, 50))}.`,
-  );
-}
+export const deploymentId = {
+  "deployment-id": { type: "positional", description: "Deployment ID, `dep_` and 26 characters" },
+} as const;
 
-const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
-const rfc3339 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+export const executionId = {
+  "execution-id": { type: "positional", description: "Execution ID, `exe_` and 26 characters" },
+} as const;
 
-/** A time of the past: so long ago (`90s`, `30m`, `2h`, `7d`, `1w`), or a date or time of RFC 3339. */
-export function since(text: string, now: Date = new Date()): Date {
-  const time = readTime(text, (ms) => now.getTime() - ms);
-  if (time !== null) return time;
-  throw new UsageError(
-    `--since must be so long ago or a time; it is "${text}".`,
-    "For example --since 30m, --since 7d or --since 2026-05-01T12:00:00Z.",
-  );
-}
+export const scheduleName = {
+  name: { type: "positional", description: "Agent or workflow that the schedule runs" },
+} as const;
 
-/** A time to come: in so long (`90s`, `30m`, `2h`, `7d`, `1w`), or a date or time of RFC 3339. */
-export function expiry(text: string, now: Date = new Date()): Date {
-  const time = readTime(text, (ms) => now.getTime() + ms);
-  if (time !== null && time.getTime() > now.getTime()) return time;
-  throw new UsageError(
-    `--expires must be a length of time or a time to come; it is "${text}".`,
-    "For example --expires 90d or --expires 2030-01-01T00:00:00Z.",
-  );
-}
+export const outcome = {
+  outcome: {
+    type: "enum",
+    options: ["accepted", "replayed", "rejected"],
+    valueHint: "outcome",
+    description: "Filter by outcome",
+  },
+} as const;
 
-function readTime(text: string, at: (ms: number) => number): Date | null {
-  const length = /^(\d{1,6})([smhdw])$/.exec(text);
-  const time =
-    length === null
-      ? new Date(rfc3339.test(text) ? text : Number.NaN)
-      : new Date(at(Number(length[1]) * unitSeconds[length[2] as keyof typeof unitSeconds] * 1000));
-  return Number.isNaN(time.getTime()) ? null : time;
-}
+export const data = {
+  data: {
+    type: "string",
+    alias: "d",
+    valueHint: "file",
+    description: "File with the input, a JSON object; - reads standard input. Default: {}",
+  },
+} as const;
+
+/** The options of a command that starts an execution and follows it. */
+export const follow = {
+  detach: { type: "boolean", description: "Print the execution ID and exit without waiting" },
+  json: { type: "boolean", description: "Print the whole execution as JSON instead of its output" },
+} as const;
+
+export const newKey = {
+  name: { type: "string", required: true, valueHint: "name", description: "Name of the key (required)" },
+  scope: {
+    type: "enum",
+    options: ["read", "trigger", "deploy", "full"],
+    valueHint: "scope",
+    default: "full",
+    description: "Permissions; each scope includes those before it",
+  },
+  expires: {
+    type: "string",
+    valueHint: "time",
+    description: "Expiry: 90d, 12h, or RFC 3339. Default: never",
+    parse: futureTime as Parser<Date>,
+  },
+} as const;
+
+/** `--data` of the commands that open the store of a service. */
+export const dataFolder = {
+  data: {
+    type: "string",
+    valueHint: "folder",
+    description: "Data folder of the service (SVC_DATA_DIR; default .svc)",
+  },
+} as const;

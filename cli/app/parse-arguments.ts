@@ -1,123 +1,127 @@
 import { parseArgs } from "node:util";
 import { suggest } from "../../project/suggest.ts";
-import type { Definition, Definitions } from "./command.ts";
+import type { ArgumentDefinition, ArgumentDefinitions } from "./command.ts";
 import { UsageError } from "./errors.ts";
 
 /**
- * Refuses a command line that does not fit the command's definition. citty accepts unknown options in silence,
- * gives an option without a value the empty string, and drops surplus arguments; a deploy command may do none of that.
+ * Parses the arguments of a command into the value of each.
  *
- * @param argv - what follows the command's name
+ * @param argv - the arguments after the command's name
  * @param path - the command as typed, for example `svc push`
- * @throws UsageError
+ * @throws UsageError when they do not match the definitions
  */
-export function checkArguments(argv: readonly string[], definitions: Definitions, path: string): void {
-  const help = `See \`${path} --help\`.`;
-  const options = optionsOf(definitions);
+export function parseArguments(
+  argv: readonly string[],
+  definitions: ArgumentDefinitions,
+  path: string,
+): Record<string, unknown> {
+  const help = `Run \`${path} --help\` for usage.`;
+  const spellings = spellingsOf(definitions);
   const { tokens } = parseArgs({
     args: [...argv],
-    options: parserOptions(options),
+    options: parserOptions(definitions),
     strict: false,
     allowPositionals: true,
     tokens: true,
   });
-
-  const seen = new Set<string>();
+  const texts = new Map<string, string | true>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
-    const option = options.get(token.rawName);
-    if (option === undefined) throw unknownOption(token.rawName, [...options.keys()], path);
-    checkValue(token.rawName, token.value, token.inlineValue, option.def, help);
-    if (seen.has(option.name) && option.def.type !== "boolean") {
-      throw new UsageError(`${token.rawName} is given twice; it takes one value.`, help);
+    const typed = token.rawName;
+    const name = spellings.get(typed);
+    const definition = name === undefined ? undefined : definitions[name];
+    if (name === undefined || definition === undefined) throw unknownOption(typed, spellings.keys(), path);
+    if (definition.type === "boolean") {
+      if (token.value !== undefined) {
+        throw new UsageError(`${typed} does not take a value, but "${token.value}" was given.`, help);
+      }
+      texts.set(name, true);
+      continue;
     }
-    seen.add(option.name);
+    if (texts.has(name)) throw new UsageError(`${typed} may be given only once.`, help);
+    texts.set(name, checkedValue(typed, token.value, token.inlineValue === true, definition, help));
   }
-  for (const [name, def] of Object.entries(definitions)) {
-    if (def.type !== "positional" && def.required === true && !seen.has(name)) {
-      throw new UsageError(`--${name} is missing.`, help);
-    }
-  }
-  checkPositionals(positionals, definitions, path, help);
-}
-
-interface Option {
-  name: string;
-  def: Definition;
-}
-
-/** Every spelling that is accepted (`--limit`, `-n`), with what it stands for. */
-function optionsOf(definitions: Definitions): Map<string, Option> {
-  const options = new Map<string, Option>();
-  for (const [name, def] of Object.entries(definitions)) {
-    if (def.type === "positional") continue;
-    options.set(`--${name}`, { name, def });
-    if (def.alias !== undefined) options.set(`-${def.alias}`, { name, def });
-  }
-  return options;
-}
-
-function parserOptions(
-  options: Map<string, Option>,
-): Record<string, { type: "boolean" | "string"; short?: string }> {
-  const parser: Record<string, { type: "boolean" | "string"; short?: string }> = {};
-  for (const { name, def } of options.values()) {
-    parser[name] = {
-      type: def.type === "boolean" ? "boolean" : "string",
-      ...(def.alias !== undefined && { short: def.alias }),
-    };
-  }
-  return parser;
-}
-
-function unknownOption(typed: string, known: string[], path: string): UsageError {
-  const near = suggest(typed, ["--help", ...known]);
-  const question = near === undefined ? "" : `; did you mean ${near}?`;
-  return new UsageError(
-    `Unknown option ${typed} for \`${path}\`${question === "" ? "." : question}`,
-    `See \`${path} --help\`.`,
+  assignPositionals(positionals, definitions, texts, path, help);
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, definition]) => {
+      const option = definition.type === "positional" ? `<${name}>` : `--${name}`;
+      const text = texts.get(name) ?? definition.default;
+      if (definition.type === "boolean") return [name, text === true];
+      if (text === undefined && definition.required === true) {
+        throw new UsageError(`${option} is required.`, help);
+      }
+      return [name, typeof text === "string" && definition.parse ? definition.parse(text, option) : text];
+    }),
   );
 }
 
-function checkValue(
+/** Name of the argument by each accepted spelling: `--limit`, `-n`. */
+function spellingsOf(definitions: ArgumentDefinitions): Map<string, string> {
+  const options = Object.entries(definitions).filter(([, { type }]) => type !== "positional");
+  return new Map(
+    options.flatMap(([name, { alias }]) => [
+      [`--${name}`, name] as const,
+      ...(alias === undefined ? [] : [[`-${alias}`, name] as const]),
+    ]),
+  );
+}
+
+function parserOptions(
+  definitions: ArgumentDefinitions,
+): Record<string, { type: "boolean" | "string"; short?: string }> {
+  const options = Object.entries(definitions).filter(([, { type }]) => type !== "positional");
+  return Object.fromEntries(
+    options.map(([name, { type, alias }]) => [
+      name,
+      { type: type === "boolean" ? "boolean" : "string", ...(alias !== undefined && { short: alias }) },
+    ]),
+  );
+}
+
+function checkedValue(
   typed: string,
   value: string | undefined,
-  inline: boolean | undefined,
-  def: Definition,
+  isInline: boolean,
+  { options }: ArgumentDefinition,
+  help: string,
+): string {
+  // In `--data --json` the value is missing. A value that begins with a dash is written `--data=--json`.
+  if (value === undefined || value === "" || (!isInline && value.startsWith("-") && value !== "-")) {
+    throw new UsageError(`${typed} requires a value.`, help);
+  }
+  if (options === undefined || options.includes(value)) return value;
+  const near = suggest(value, options);
+  const question = near === undefined ? "" : ` Did you mean "${near}"?`;
+  throw new UsageError(`${typed} must be one of ${options.join(", ")}, not "${value}".${question}`, help);
+}
+
+function assignPositionals(
+  typed: readonly string[],
+  definitions: ArgumentDefinitions,
+  texts: Map<string, string | true>,
+  path: string,
   help: string,
 ): void {
-  if (def.type === "boolean") {
-    if (value !== undefined) throw new UsageError(`${typed} takes no value, but got "${value}".`, help);
-    return;
+  const expected = Object.entries(definitions).filter(([, { type }]) => type === "positional");
+  const surplus = typed[expected.length];
+  if (surplus !== undefined) {
+    const takes = expected.length === 0 ? "no arguments" : expected.map(([name]) => `<${name}>`).join(" ");
+    throw new UsageError(`Unexpected argument "${surplus}": \`${path}\` takes ${takes}.`, help);
   }
-  // `--data --json` is a forgotten value; a value that really begins with a dash is written `--data=--json`.
-  if (value === undefined || value === "" || (!inline && value.startsWith("-") && value !== "-")) {
-    throw new UsageError(`${typed} needs a value.`, help);
-  }
-  if (def.type === "enum" && def.options !== undefined && !def.options.includes(value)) {
-    const near = suggest(value, def.options);
-    const question = near === undefined ? "" : ` Did you mean "${near}"?`;
-    throw new UsageError(
-      `${typed} must be one of ${def.options.join(", ")}; it is "${value}".${question}`,
-      help,
-    );
+  for (const [index, [name, { required, description }]] of expected.entries()) {
+    const value = typed[index];
+    if (value === "") throw new UsageError(`<${name}> must not be empty.`, help);
+    if (value !== undefined) texts.set(name, value);
+    else if (required !== false) throw new UsageError(`<${name}> is required: ${description}.`, help);
   }
 }
 
-function checkPositionals(typed: string[], definitions: Definitions, path: string, help: string): void {
-  const expected = Object.entries(definitions).filter(([, def]) => def.type === "positional");
-  const surplus = typed[expected.length];
-  if (surplus !== undefined) {
-    const takes = expected.length === 0 ? "no argument" : expected.map(([name]) => `<${name}>`).join(" ");
-    throw new UsageError(`Unexpected argument "${surplus}": \`${path}\` takes ${takes}.`, help);
-  }
-  for (const [index, [name, def]] of expected.entries()) {
-    const value = typed[index];
-    if (value === "") throw new UsageError(`<${name}> must not be empty.`, help);
-    if (value === undefined && def.required !== false) {
-      throw new UsageError(`<${name}> is missing: ${def.description}.`, help);
-    }
-  }
+function unknownOption(typed: string, known: Iterable<string>, path: string): UsageError {
+  const near = suggest(typed, ["--help", ...known]);
+  return new UsageError(
+    `Unknown option ${typed} for \`${path}\`${near === undefined ? "." : `; did you mean ${near}?`}`,
+    `Run \`${path} --help\` for usage.`,
+  );
 }

@@ -1,23 +1,23 @@
-/** What Ctrl-C does at present; null leaves it to others, as `svc serve` does. */
+/** The current action on SIGINT; null leaves SIGINT to another handler, as in `svc serve`. */
 let onInterrupt: (() => void) | null = () => process.exit(130);
-let needsReaders = true;
+let exitsOnClosedPipe = true;
 
 /**
- * Makes Ctrl-C end the program with 130 on all runtimes, or do what {@link onInterruptDo} says; and ends it quietly
- * when the reader of its output has seen enough (`svc logs | head`), which is no failure of ours.
+ * Makes SIGINT exit with 130 on all runtimes, unless {@link withInterrupt} sets another action. Exits with 0 when the
+ * reader of the output closes the pipe, as in `svc logs | head`.
  */
-export function handleProcessEvents(): void {
+export function handleSignals(): void {
   process.on("SIGINT", () => onInterrupt?.());
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
-      if (needsReaders) process.exit(0);
+      if (exitsOnClosedPipe) process.exit(0);
     });
   }
 }
 
-/** Runs `work`; Ctrl-C calls `handler` in the meantime instead of ending the program. */
-export async function onInterruptDo<T>(handler: (() => void) | null, work: () => Promise<T>): Promise<T> {
+/** Runs `work` with `handler` as the action on SIGINT. */
+export async function withInterrupt<T>(handler: (() => void) | null, work: () => Promise<T>): Promise<T> {
   const before = onInterrupt;
   onInterrupt = handler;
   try {
@@ -27,7 +27,7 @@ export async function onInterruptDo<T>(handler: (() => void) | null, work: () =>
   }
 }
 
-/** From now on the program goes on when nobody reads its output any longer, as a server must. */
-export function outliveReaders(): void {
-  needsReaders = false;
+/** Keeps the process running when its output is closed, as a server must. */
+export function ignoreClosedPipe(): void {
+  exitsOnClosedPipe = false;
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** What `svc --version` prints: the package's version, and the runtime for bug reports: `svc 0.1.0 (node 24.21.0)`. */
+/** The version of the package and the runtime: `svc 0.1.0 (node 24.21.0)`. */
 export async function versionText(): Promise<string> {
   // The compiled file is one folder deeper, under `dist`.
   const isBuilt = import.meta.url.endsWith(".js");
@@ -11,7 +11,7 @@ export async function versionText(): Promise<string> {
 
 /** The runtime and its version: `node 24.21.0`. */
 export function runtimeText(): string {
-  // Bun and Deno name a Node version too, so they are asked first.
+  // Bun and Deno also report a Node version, so they are checked first.
   const runtime =
     (["bun", "deno", "node"] as const).find((name) => process.versions[name] !== undefined) ?? "node";
   return `${runtime} ${process.versions[runtime]}`;

@@ -1,32 +1,29 @@
 import { type Command, command } from "../app/command.ts";
-import { Silent } from "../app/errors.ts";
-import { json, verbose } from "../app/options.ts";
-import type { Check } from "../doctor/diagnose.ts";
-import { out } from "../terminal/colors.ts";
-import { cleanLine, prettyJson } from "../terminal/format.ts";
-import { print } from "../terminal/output.ts";
+import { Exit } from "../app/errors.ts";
+import { output } from "../app/options.ts";
+import type { Check } from "../doctor/check.ts";
+import { stdoutColors as colors } from "../terminal/colors.ts";
+import { print, printJson } from "../terminal/output.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 
-const doctor: Command = command({
-  about:
-    "Looks at the runtime, the key, the service, the clocks and, in a project's folder, at the project file and whether\nwhat it declares is deployed. Exits with 1 when a check fails. Changes nothing.",
-  args: { ...json, ...verbose },
+export default command({
+  details:
+    "Checks the runtime, the API key, the service and the clock. In the folder of a project it also checks the project file and its webhooks and schedules. Exits with 1 when a check fails. Changes nothing.",
+  args: output,
   async run(values) {
     const { diagnose } = await import("../doctor/diagnose.ts");
     const checks = await diagnose(process.cwd(), values);
-    const isWell = checks.every(({ status }) => status !== "failed");
-    if (values.json) print(prettyJson({ ok: isWell, checks }));
+    const isOk = checks.every(({ status }) => status !== "failed");
+    if (values.json) printJson({ ok: isOk, checks });
     else print(checks.map(checkText).join("\n"));
-    if (!isWell) throw new Silent(1);
+    if (!isOk) throw new Exit(1);
   },
-});
+}) as Command;
 
 const signs = { ok: "✔", failed: "✖", skipped: "-" } as const;
-const paints = { ok: out.green, failed: out.red, skipped: out.dim } as const;
+const paints = { ok: colors.green, failed: colors.red, skipped: colors.dim } as const;
 
 function checkText({ id, status, message, advice }: Check): string {
-  const paint = paints[status];
-  const head = `${paint(signs[status])} ${id.padEnd(14)}  ${cleanLine(message)}`;
-  return advice === "" ? head : `${head}\n${" ".repeat(18)}${out.dim(cleanLine(advice))}`;
+  const line = `${paints[status](signs[status])} ${id.padEnd(14)}  ${sanitizeLine(message)}`;
+  return advice === "" ? line : `${line}\n${" ".repeat(18)}${colors.dim(sanitizeLine(advice))}`;
 }
-
-export default doctor;

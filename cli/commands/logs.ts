@@ -1,74 +1,69 @@
-import { openConnection } from "../api/connection.ts";
+import { connect } from "../api/connection.ts";
 import { type Command, command } from "../app/command.ts";
-import { environment, integer, target, targetOf, verbose } from "../app/options.ts";
-import { out } from "../terminal/colors.ts";
-import { print, printJsonLine } from "../terminal/output.ts";
-import { say } from "../terminal/report.ts";
-import { logPrinter } from "../views/log-entry.ts";
+import { integer } from "../app/option-values.ts";
+import { environment, target, targetOf, verbose } from "../app/options.ts";
+import { stdoutColors } from "../terminal/colors.ts";
+import { print } from "../terminal/output.ts";
+import { report } from "../terminal/report.ts";
+import { logFormatter } from "../views/log-entry.ts";
+import { printMessageLine } from "../views/result.ts";
 
-const logs: Command = command({
-  about: "What agents and workflows wrote, with webhook calls and deployments in between. Oldest first.",
+const maxLines = 10_000;
+
+export default command({
+  details: "Prints log entries of agents, workflows and the service, oldest first.",
   args: {
-    follow: { type: "boolean", alias: "f", description: "Go on with the lines that come; Ctrl-C ends it" },
+    follow: { type: "boolean", alias: "f", description: "Follow the log until Ctrl-C" },
     lines: {
       type: "string",
       alias: "n",
       valueHint: "n",
       default: "100",
-      description: "How many of the last lines, 0 to 10000",
+      description: `Number of last entries, 0 to ${maxLines}`,
+      parse: integer(0, maxLines),
     },
     ...target,
-    execution: { type: "string", valueHint: "id", description: "Only those of one execution" },
-    audit: {
-      type: "boolean",
-      description: "The audit trail alone: who pushed, rolled back, deleted, created and revoked",
-    },
+    execution: { type: "string", valueHint: "id", description: "Filter by execution" },
+    audit: { type: "boolean", description: "Print only the audit log" },
     ...environment,
-    json: { type: "boolean", description: "Print each line as a JSON object on a line of its own" },
-    verbose: { ...verbose.verbose, description: "Also dates, sources and ids" },
+    json: { type: "boolean", description: "Print each entry as one line of JSON" },
+    verbose: { ...verbose.verbose, description: "Also print dates, sources and IDs" },
   },
-  examples: [["svc logs --follow --agent triage", "What one agent does, as it happens"]],
+  examples: [["svc logs --follow --agent triage", "Follow the log of one agent"]],
   async run(values) {
-    const lines = integer(values.lines, "--lines", 0, 10_000);
-    const { name } = targetOf(values);
-    const executions = await openConnection(values).client("executions");
-    const [{ LogLineSchema }, { follow }] = await Promise.all([
-      import("../../proto/svc/v1/execution_pb.ts"),
-      import("../api/resumable-stream.ts"),
-    ]);
-    const selection = {
-      name,
+    const filter = {
+      name: targetOf(values).name,
       executionId: values.execution ?? "",
       environment: values.environment ?? "",
       audit: values.audit,
     };
-    const text = logPrinter(out, { full: values.verbose });
+    const executions = await connect("executions", values);
+    const { readResumableStream } = await import("../api/resumable-stream.ts");
+    const format = logFormatter(stdoutColors, { full: values.verbose });
     let cursor = "";
-    let shown = 0;
-    if (values.follow && lines === 0) {
-      // Where the log ends now: after a break, the lines since then are still to be shown.
-      for await (const { log } of executions.tailLogs({ ...selection, lines: 1 })) cursor = log?.cursor ?? "";
+    let isEmpty = true;
+    if (values.follow && values.lines === 0) {
+      // The present end of the log, so that a reconnection does not miss entries.
+      for await (const { log } of executions.tailLogs({ ...filter, lines: 1 })) cursor = log?.cursor ?? "";
     }
-    let isFirst = true;
-    await follow({
+    let lines = values.lines;
+    await readResumableStream({
       connect() {
-        // After a break, what comes after the last line that was shown; without any, all there is, as it is all new.
-        const from = cursor !== "" ? { after: cursor } : { lines: isFirst ? lines : 10_000 };
-        isFirst = false;
-        return executions.tailLogs({ ...selection, follow: values.follow, ...from });
+        // Without a cursor, a reconnection requests all entries, since every one is new.
+        const start = cursor !== "" ? { after: cursor } : { lines };
+        lines = maxLines;
+        return executions.tailLogs({ ...filter, follow: values.follow, ...start });
       },
       async onMessage({ log }) {
         if (log === undefined) return;
         cursor = log.cursor;
-        shown += 1;
-        if (values.json) await printJsonLine(LogLineSchema, log);
-        else print(text(log));
+        isEmpty = false;
+        if (values.json) await printMessageLine(log);
+        else print(format(log));
       },
       isOver: () => !values.follow,
-      patienceMs: Number.POSITIVE_INFINITY,
+      maxOutageMs: Number.POSITIVE_INFINITY,
     });
-    if (shown === 0 && !values.json) say.line("No log lines found.");
+    if (isEmpty && !values.json) report.line("No log entries found.");
   },
-});
-
-export default logs;
+}) as Command;

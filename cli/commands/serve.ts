@@ -1,55 +1,57 @@
 import { type Command, command } from "../app/command.ts";
 import { CliError } from "../app/errors.ts";
-import { integer } from "../app/options.ts";
-import { onInterruptDo, outliveReaders } from "../app/signals.ts";
-import { cleanLine } from "../terminal/format.ts";
+import { integer } from "../app/option-values.ts";
+import { ignoreClosedPipe, withInterrupt } from "../app/signals.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 
-const serve: Command = command({
-  about:
-    "Serves REST, Connect, gRPC and gRPC-Web on one port until it is stopped by Ctrl-C or SIGTERM. On an empty data\nfolder it makes an organization and prints its first API key.",
+export default command({
+  details:
+    "Serves REST, Connect, gRPC and gRPC-Web on one port until SIGINT or SIGTERM, then waits up to 20 s for running executions and requeues the rest. With an empty data folder it creates an organization and prints its first API key.",
   args: {
-    host: { type: "string", valueHint: "address", description: "Where to listen; SVC_HOST, else 127.0.0.1" },
-    port: { type: "string", valueHint: "port", description: "0 picks a free one; SVC_PORT, else 7070" },
-    data: {
+    host: {
       type: "string",
-      valueHint: "folder",
-      description: "Where everything is kept; SVC_DATA_DIR, else .svc",
+      valueHint: "address",
+      description: "Address to listen on (SVC_HOST; default 127.0.0.1)",
     },
+    port: {
+      type: "string",
+      valueHint: "port",
+      description: "Port to listen on, 0 for any free port (SVC_PORT; default 7070)",
+      parse: integer(0, 65_535),
+    },
+    data: { type: "string", valueHint: "folder", description: "Data folder (SVC_DATA_DIR; default .svc)" },
     "public-url": {
       type: "string",
       valueHint: "url",
-      description: "How others reach the service, for webhook URLs; SVC_PUBLIC_URL, else its address",
+      description: "Public address, used in webhook URLs (SVC_PUBLIC_URL)",
     },
-    "tls-cert": { type: "string", valueHint: "file", description: "Certificate, PEM; SVC_TLS_CERT" },
-    "tls-key": { type: "string", valueHint: "file", description: "Its private key, PEM; SVC_TLS_KEY" },
+    "tls-cert": { type: "string", valueHint: "file", description: "TLS certificate, PEM (SVC_TLS_CERT)" },
+    "tls-key": { type: "string", valueHint: "file", description: "TLS private key, PEM (SVC_TLS_KEY)" },
   },
-  examples: [["svc serve --port 8080 --data /var/lib/svc", "Another port and folder"]],
+  examples: [["svc serve --port 8080 --data /var/lib/svc", "Use another port and data folder"]],
   async run(values) {
-    const port = values.port === undefined ? undefined : integer(values.port, "--port", 0, 65_535);
-    const { serve: start } = await import("../../server/main.ts");
-    outliveReaders();
-    // The server ends by itself on SIGINT and SIGTERM, after handing back what runs.
-    await onInterruptDo(null, async () => {
+    const { serve } = await import("../../server/main.ts");
+    ignoreClosedPipe();
+    // The server handles SIGINT and SIGTERM.
+    await withInterrupt(null, async () => {
       try {
-        await start({
+        await serve({
           host: values.host,
-          port,
+          port: values.port,
           dataDir: values.data,
           publicUrl: values["public-url"],
           tlsCert: values["tls-cert"],
           tlsKey: values["tls-key"],
         });
-        // Everything is handed back and on disk: whatever might still keep the process is not worth waiting for.
+        // Everything is stored by now, so the process does not wait for open handles.
         process.stdout.write("", () => process.exit(0));
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         const advice = error instanceof Error && "advice" in error ? String(error.advice) : undefined;
-        throw new CliError(cleanLine(message), advice ?? "`svc serve --help` lists the options.", {
+        throw new CliError(sanitizeLine(message), advice ?? "Run `svc serve --help` for all settings.", {
           cause: error,
         });
       }
     });
   },
-});
-
-export default serve;
+}) as Command;

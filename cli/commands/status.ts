@@ -1,107 +1,88 @@
 import { openConnection } from "../api/connection.ts";
 import { ago } from "../api/timestamps.ts";
 import { type Command, command } from "../app/command.ts";
-import { Silent } from "../app/errors.ts";
+import { Exit } from "../app/errors.ts";
 import { environment, json, verbose } from "../app/options.ts";
-import { out } from "../terminal/colors.ts";
-import { cleanLine, count, duration, prettyJson } from "../terminal/format.ts";
-import { print, toRestJson } from "../terminal/output.ts";
-import { fields, indent, table } from "../terminal/table.ts";
+import { stdoutColors as colors } from "../terminal/colors.ts";
+import { contentsOf, duration } from "../terminal/format.ts";
+import { print, printJson } from "../terminal/output.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
+import { fields, paragraphs, section, table } from "../terminal/table.ts";
+import { toRestJson } from "../views/result.ts";
 import { paintedStatus, statusCell } from "../views/status.ts";
 
-const status: Command = command({
-  about: "Exits with 1 when the service is not well.",
+export default command({
+  details: "Exits with 1 when the service is degraded.",
   args: {
     ...environment,
     ...json,
-    verbose: {
-      ...verbose.verbose,
-      description: "Also the single checks, the versions and the latest executions",
-    },
+    verbose: { ...verbose.verbose, description: "Also print health checks, versions and recent executions" },
   },
   async run(values) {
     const connection = openConnection(values);
-    const selected = values.environment ?? "";
+    const filter = { environment: values.environment ?? "" };
     const startedAt = performance.now();
     const health = await (await connection.client("health")).check({});
-    const tookMs = performance.now() - startedAt;
+    const responseMs = performance.now() - startedAt;
     const [organization, { deployments }, { executions }] = await Promise.all([
       (await connection.client("organization")).getOrganization({}),
       (await connection.client("deployments")).listDeployments({
+        ...filter,
         status: "active",
-        environment: selected,
         pageSize: 100,
       }),
-      (await connection.client("executions")).listExecutions({ environment: selected, pageSize: 5 }),
+      (await connection.client("executions")).listExecutions({ ...filter, pageSize: 5 }),
     ]);
-
+    const isOk = health.status === "ok";
     if (values.json) {
-      const [{ CheckResponseSchema }, { OrganizationSchema }, { DeploymentSchema }, { ExecutionSchema }] =
-        await Promise.all([
-          import("../../proto/svc/v1/health_pb.ts"),
-          import("../../proto/svc/v1/organization_pb.ts"),
-          import("../../proto/svc/v1/deployment_pb.ts"),
-          import("../../proto/svc/v1/execution_pb.ts"),
-        ]);
-      print(
-        prettyJson({
-          base_url: connection.baseUrl,
-          health: await toRestJson(CheckResponseSchema, health),
-          organization: await toRestJson(OrganizationSchema, organization),
-          deployments: await Promise.all(deployments.map((one) => toRestJson(DeploymentSchema, one))),
-          executions: await Promise.all(executions.map((one) => toRestJson(ExecutionSchema, one))),
-        }),
-      );
+      printJson({
+        base_url: connection.baseUrl,
+        health: await toRestJson(health),
+        organization: await toRestJson(organization),
+        deployments: await Promise.all(deployments.map(toRestJson)),
+        executions: await Promise.all(executions.map(toRestJson)),
+      });
     } else {
+      const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
+      const checks = Object.entries({ store, storage, executor, scheduler });
+      const deployed = deployments.map((deployment) => [
+        sanitizeLine(deployment.project),
+        sanitizeLine(deployment.version),
+        deployment.environment,
+        deployment.deploymentId,
+        ago(deployment.activatedAt),
+        contentsOf(deployment),
+      ]);
+      const recent = executions.map(({ executionId, status, name, createdAt }) => {
+        return [executionId, statusCell(status), name, ago(createdAt)];
+      });
       print(
-        fields([
-          ["service", `${connection.baseUrl}  ${paintedStatus(health.status)}`],
-          ["organization", `${cleanLine(organization.name)} (${organization.orgId})`],
-          ["version", values.verbose ? `${health.version} on ${health.runtime}` : ""],
-          ["answered in", values.verbose ? duration(tookMs) : ""],
+        paragraphs([
+          fields([
+            ["service", `${connection.baseUrl}  ${paintedStatus(health.status)}`],
+            ["organization", `${sanitizeLine(organization.name)} (${organization.orgId})`],
+            ["version", values.verbose ? `${health.version} on ${health.runtime}` : ""],
+            ["response time", values.verbose ? duration(responseMs) : ""],
+          ]),
+          values.verbose || !isOk
+            ? section("Checks", fields(checks.map(([name, status]) => [name, paintedStatus(status)])))
+            : "",
+          section(
+            "Active deployments",
+            deployed.length === 0
+              ? `none; run ${colors.cyan("svc push")} to deploy a project`
+              : table(
+                  ["PROJECT", "VERSION", "ENVIRONMENT", "DEPLOYMENT", "ACTIVATED", "CONTENTS"],
+                  deployed,
+                  2,
+                ),
+          ),
+          values.verbose && recent.length > 0
+            ? section("Recent executions", table(["ID", "STATUS", "NAME", "CREATED"], recent, 2))
+            : "",
         ]),
       );
-      if (values.verbose || health.status !== "ok") {
-        const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
-        const checks = fields([
-          ["store", paintedStatus(store)],
-          ["storage", paintedStatus(storage)],
-          ["executor", paintedStatus(executor)],
-          ["scheduler", paintedStatus(scheduler)],
-        ]);
-        print(`\n${out.bold("Checks")}\n${indent(checks)}`);
-      }
-      print(`\n${out.bold("Deployed")}`);
-      if (deployments.length === 0) print("  nothing yet; `svc push` deploys a project");
-      else {
-        const rows = deployments.map((one) => [
-          cleanLine(one.project),
-          cleanLine(one.version),
-          one.environment,
-          one.deploymentId,
-          ago(one.activatedAt),
-          [
-            count(one.agents.length, "agent"),
-            count(one.workflows.length, "workflow"),
-            count(one.webhooks.length, "webhook"),
-            count(one.schedules.length, "schedule"),
-          ].join(", "),
-        ]);
-        print(table(["PROJECT", "VERSION", "ENVIRONMENT", "DEPLOYMENT", "SINCE", "WITH"], rows, "  "));
-      }
-      if (values.verbose && executions.length > 0) {
-        const rows = executions.map((one) => [
-          one.executionId,
-          statusCell(one.status),
-          one.name,
-          ago(one.createdAt),
-        ]);
-        print(`\n${out.bold("Latest executions")}`);
-        print(table(["ID", "STATUS", "NAME", "CREATED"], rows, "  "));
-      }
     }
-    if (health.status !== "ok") throw new Silent(1);
+    if (!isOk) throw new Exit(1);
   },
-});
-
-export default status;
+}) as Command;

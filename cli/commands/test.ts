@@ -1,33 +1,30 @@
 import { type Command, command } from "../app/command.ts";
-import { data } from "../app/input.ts";
-import { json, verbose } from "../app/options.ts";
+import { data, json, verbose } from "../app/options.ts";
 
-const test: Command = command({
-  about:
-    "Runs agents and workflows on this machine, in the same child processes as the service, without deploying them.\nsamples/<name>.json is an input; samples/<name>.<slug>.json a payload that goes through the webhook's mapping.\nAgents find each variable SVC_SECRET_<NAME> as ctx.secrets.<NAME>. Exits with 1 when anything fails.",
+export default command({
+  details:
+    "Runs agents and workflows in the same kind of process as the service, without deploying them. A file samples/<name>.json is an input, samples/<name>.<slug>.json a payload of a webhook. The variable SVC_SECRET_<NAME> is available as ctx.secrets.<NAME>. Exits with 1 when a run fails.",
   args: {
-    name: { type: "positional", required: false, description: "The agent or workflow; all when not given" },
+    name: { type: "positional", required: false, description: "Agent or workflow; default: all" },
     data: {
       ...data.data,
-      description: "A file with the input; `-` reads standard input. The samples when not given",
+      description: "File with the input; - reads standard input. Default: the samples",
     },
     webhook: {
       type: "string",
       valueHint: "slug",
-      description: "The data is a payload for this webhook, whose mapping makes the input",
+      description: "Treat the data as a payload of this webhook and apply its field mapping",
     },
     ...json,
-    verbose: { ...verbose.verbose, description: "Also the log of what succeeds" },
+    verbose: { ...verbose.verbose, description: "Also print the log of successful runs" },
   },
   examples: [
-    ["svc test", "Check and run everything with its samples"],
+    ["svc test", "Run everything with its samples"],
     ["svc test triage --data issue.json", "Run one agent and print its output"],
-    ["svc test triage --webhook github-issue --data event.json", "Through the mapping of a webhook"],
+    ["svc test triage --webhook github-issue --data event.json", "Apply a field mapping first"],
   ],
   async run(values) {
     const { runTests } = await import("../local/run-tests.ts");
     await runTests(process.cwd(), values);
   },
-});
-
-export default test;
+}) as Command;

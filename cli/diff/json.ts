@@ -1,13 +1,13 @@
-/** A place at which two JSON values differ. */
+/** A difference between two JSON values. */
 export interface Difference {
-  /** As in field mappings: `input.items[0].sku`; names that such a path cannot hold are quoted. */
+  /** In the syntax of field mappings: `input.items[0].sku`. Names outside that syntax are quoted. */
   path: string;
-  /** Absent when there is nothing at this place. */
+  /** Absent when the path does not exist in this value. */
   a?: unknown;
   b?: unknown;
 }
 
-/** Every place at which two JSON values differ, as deep as possible, in the order of `a`, then of `b`. */
+/** Returns the innermost differences of two JSON values, in the order of `a`, then of `b`. */
 export function differences(a: unknown, b: unknown, path = ""): Difference[] {
   if (Object.is(a, b)) return [];
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -1,47 +1,47 @@
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { DeployedTarget, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
-import type { Items, Side, Traits } from "./changes.ts";
+import type { Attributes, Items, Snapshot } from "./plan.ts";
 
-/** A file as it would be packaged. */
-export interface PlannedFile {
+/** A file of a package. */
+export interface FileDigest {
   /** With `/` between segments. */
   path: string;
   /** SHA-256 of the content, 64 lower-case hexadecimal digits. */
   digest: string;
 }
 
-/** The side of a project that is about to be pushed. */
-export function sideOfProject(definition: ProjectDefinition, files: readonly PlannedFile[]): Side {
+/** The snapshot of a project before it is pushed. */
+export function snapshotOfProject(definition: ProjectDefinition, files: readonly FileDigest[]): Snapshot {
+  const { agents, workflows, schedules } = definition;
   const targets = (list: readonly TargetDefinition[]): Items =>
     new Map(
       list.map(({ name, displayName, timeoutSeconds, retry }) => [
         name,
-        targetTraits(displayName, timeoutSeconds, retry?.maxRetries ?? 0),
+        targetAttributes(displayName, timeoutSeconds, retry?.maxRetries ?? 0),
       ]),
     );
   return {
-    agents: targets(definition.agents),
-    workflows: targets(definition.workflows),
+    agents: targets(agents),
+    workflows: targets(workflows),
     webhooks: new Map(
-      [...definition.agents, ...definition.workflows].flatMap(({ name, webhooks }) =>
+      [...agents, ...workflows].flatMap(({ name, webhooks }) =>
         webhooks.map(({ slug, fieldMapping, signature }) => {
           const pairs = fieldMapping.map(({ path, parameter }) => [path, parameter] as const);
-          return [`${name}/${slug}`, webhookTraits(pairs, signature?.scheme ?? "")] as const;
+          return [`${name}/${slug}`, webhookAttributes(pairs, signature?.scheme ?? "")] as const;
         }),
       ),
     ),
-    schedules: new Map(definition.schedules.map((schedule) => [schedule.name, scheduleTraits(schedule)])),
-    files: new Map(files.map(({ path, digest }) => [path, { digest }])),
+    ...schedulesAndFiles(schedules, files),
   };
 }
 
-/** The side of a deployment, which must have been asked for with its files. */
-export function sideOfDeployment(deployment: Deployment): Side {
+/** The snapshot of a deployment that was requested with its files. */
+export function snapshotOfDeployment(deployment: Deployment): Snapshot {
   const targets = (list: readonly DeployedTarget[]): Items =>
     new Map(
       list.map(({ name, displayName, timeout, maxRetries }) => [
         name,
-        targetTraits(displayName, timeout, maxRetries),
+        targetAttributes(displayName, timeout, maxRetries),
       ]),
     );
   return {
@@ -50,32 +50,34 @@ export function sideOfDeployment(deployment: Deployment): Side {
     webhooks: new Map(
       deployment.webhooks.map(({ name, slug, fieldMapping, signatureScheme }) => [
         `${name}/${slug}`,
-        webhookTraits(Object.entries(fieldMapping), signatureScheme),
+        webhookAttributes(Object.entries(fieldMapping), signatureScheme),
       ]),
     ),
-    schedules: new Map(deployment.schedules.map((schedule) => [schedule.name, scheduleTraits(schedule)])),
-    files: new Map(deployment.files.map(({ path, digest }) => [path, { digest }])),
+    ...schedulesAndFiles(deployment.schedules, deployment.files),
   };
 }
 
-function targetTraits(displayName: string, timeoutSeconds: number, maxRetries: number): Traits {
+function targetAttributes(displayName: string, timeoutSeconds: number, maxRetries: number): Attributes {
   return { display_name: displayName, timeout: `${timeoutSeconds} s`, retries: String(maxRetries) };
 }
 
-/** Each path of a mapping is a trait of its own, so that one changed line shows as one. */
-function webhookTraits(mapping: readonly (readonly [string, string])[], scheme: string): Traits {
+/** Each path of a mapping is an attribute of its own, so that a changed entry is one line of the plan. */
+function webhookAttributes(mapping: readonly (readonly [string, string])[], scheme: string): Attributes {
   const pairs = mapping.map(([path, parameter]) => [`field_mapping ${path}`, parameter] as const);
   return { ...Object.fromEntries(pairs), ...(scheme !== "" && { signature: scheme }) };
 }
 
-function scheduleTraits({
-  cron,
-  timezone,
-  enabled,
-}: {
-  cron: string;
-  timezone: string;
-  enabled: boolean;
-}): Traits {
-  return { cron, timezone, enabled: String(enabled) };
+function schedulesAndFiles(
+  schedules: readonly { name: string; cron: string; timezone: string; enabled: boolean }[],
+  files: readonly FileDigest[],
+): { schedules: Items; files: Items } {
+  return {
+    schedules: new Map(
+      schedules.map(({ name, cron, timezone, enabled }) => [
+        name,
+        { cron, timezone, enabled: String(enabled) },
+      ]),
+    ),
+    files: new Map(files.map(({ path, digest }) => [path, { digest }])),
+  };
 }

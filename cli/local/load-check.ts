@@ -3,32 +3,32 @@ import { posix } from "node:path";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { CollectedFile } from "../../project/package-file.ts";
 import type { ModuleCheck } from "../../server/executions/pool/index.ts";
-import { brokenModules } from "./module-errors.ts";
+import { moduleErrors } from "./module-errors.ts";
 import { LocalProject } from "./pool.ts";
 
 /**
- * Loads the module of every agent and workflow in the child process that would run it, on this machine's runtime.
+ * Loads the module of every agent and workflow in a runner on this machine.
  *
- * A copy of 10,000 files takes longer than packaging them. So first only what the modules name is copied; a failure
- * counts when it comes again with every file there.
+ * Copying 10,000 files takes longer than packaging them. The first check therefore copies only the files that the
+ * modules refer to. Modules that fail are loaded again with all files.
  *
- * @throws CliError that names the modules that cannot be loaded
+ * @throws CliError with each module that does not load
  */
 export async function checkModules(
   definition: ProjectDefinition,
   files: readonly CollectedFile[],
 ): Promise<void> {
   const targets = [...definition.agents, ...definition.workflows];
-  const named = await namedFiles(targets, files);
-  let broken = await brokenAmong(definition, targets, named);
-  if (broken.length > 0 && named.length < files.length) {
-    const suspects = targets.filter(({ module }) => broken.some((check) => check.module === module));
-    broken = await brokenAmong(definition, suspects, files);
+  const referenced = await referencedFiles(targets, files);
+  let failed = await failedChecks(definition, targets, referenced);
+  if (failed.length > 0 && referenced.length < files.length) {
+    const suspects = targets.filter(({ module }) => failed.some((check) => check.module === module));
+    failed = await failedChecks(definition, suspects, files);
   }
-  if (broken.length > 0) throw brokenModules(broken);
+  if (failed.length > 0) throw moduleErrors(failed);
 }
 
-async function brokenAmong(
+async function failedChecks(
   definition: ProjectDefinition,
   targets: readonly TargetDefinition[],
   files: readonly CollectedFile[],
@@ -43,10 +43,10 @@ async function brokenAmong(
 }
 
 /**
- * The modules of the targets, all files that these name by a relative path, and what those name in turn; and whatever
- * is bundled. Texts that look like paths count too: a file too many costs little.
+ * Returns the modules of the targets, the files that they refer to by a relative path, directly or indirectly, and all
+ * bundled files. Every string that looks like a path counts as a reference; an unneeded file costs little.
  */
-async function namedFiles(
+async function referencedFiles(
   targets: readonly TargetDefinition[],
   files: readonly CollectedFile[],
 ): Promise<CollectedFile[]> {

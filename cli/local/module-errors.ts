@@ -1,16 +1,19 @@
 import type { ModuleCheck } from "../../server/executions/pool/index.ts";
 import { CliError } from "../app/errors.ts";
-import { clean, count } from "../terminal/format.ts";
+import { count } from "../terminal/format.ts";
+import { sanitize } from "../terminal/sanitize.ts";
 
-/** What is said of modules that cannot be loaded. */
-export function brokenModules(checks: readonly ModuleCheck[]): CliError {
-  const details = checks.map(({ module, error }) => {
+/** The error for modules that do not load. */
+export function moduleErrors(failed: readonly ModuleCheck[]): CliError {
+  const details = failed.map(({ module, error }) => {
     const place = error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`;
-    return clean(`${place}: ${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`);
+    return sanitize(
+      `${place}: ${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`,
+    );
   });
   return new CliError(
-    `${count(checks.length, "module")} cannot be loaded:`,
-    "Mend the places named above, then repeat.",
+    `${count(failed.length, "module")} cannot be loaded:`,
+    "Fix the reported problems and run the command again.",
     { details },
   );
 }

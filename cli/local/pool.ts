@@ -18,23 +18,23 @@ import {
 } from "../../server/executions/pool/index.ts";
 import { orderedId, randomId } from "../../server/ids.ts";
 
-/** How long one module may take to load, in ms; as long as the service gives it. */
+/** The same timeout as in the service. */
 const loadTimeoutMs = 20_000;
-/** Levels of children below the first execution, as in the service. */
+/** Levels of child executions, as in the service. */
 const maxDepth = 100;
 
 export interface LocalOptions {
   definition: ProjectDefinition;
   files: readonly CollectedFile[];
-  /** What agents find in `ctx.secrets`. */
+  /** The content of `ctx.secrets`. */
   secrets: Record<string, string>;
-  /** A line of the log, with the agent or workflow that wrote it; null for what belongs to none. */
+  /** Called for each log entry with the agent or workflow that wrote it; null when there is none. */
   onLog(name: string | null, entry: LogEntry): void;
 }
 
 /**
- * The project on this machine: a copy of what would be deployed, run by the service's own child processes, under the
- * service's own limits. Without its store: nothing is repeated, and what ends is remembered by nobody.
+ * A copy of the project in the runners of the service and under its limits. There is no store: failed attempts are not
+ * retried, and results of child executions are not kept.
  */
 export class LocalProject {
   readonly #options: LocalOptions;
@@ -42,7 +42,7 @@ export class LocalProject {
   readonly #pools: Pools;
   readonly #deploymentId = orderedId("dep");
   readonly #organizationId = randomId("org");
-  /** What runs: by execution, the target and how deep it lies. */
+  /** Target and nesting level of each running execution. */
   readonly #running = new Map<string, { target: TargetDefinition; depth: number }>();
 
   private constructor(options: LocalOptions, folder: string) {
@@ -77,7 +77,7 @@ export class LocalProject {
     });
   }
 
-  /** Copies the files to a temporary folder, which goes with this process at the latest. */
+  /** Copies the files to a temporary folder, which is removed at exit at the latest. */
   static async open(options: LocalOptions): Promise<LocalProject> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-local-")));
     process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -86,19 +86,19 @@ export class LocalProject {
     return new LocalProject(options, folder);
   }
 
-  /** Loads the module of each target as the service would, and returns what is wrong. */
+  /** Loads the module of each target as the service does, and returns the failed checks. */
   async check(targets: readonly TargetDefinition[]): Promise<ModuleCheck[]> {
     const location = { deploymentId: this.#deploymentId, directory: join(this.#folder, "project") };
     const modules = targets.map(({ module }) => module);
     return (await this.#pools.check(location, modules, loadTimeoutMs)).filter(({ ok }) => !ok);
   }
 
-  /** Starts a child process, so that its start does not count as time of the first run. */
+  /** Starts a runner, so that the first run does not include its start. */
   warm(): Promise<void> {
     return this.#pools.warm(this.#deploymentId);
   }
 
-  /** Runs one attempt of an agent or workflow, with the children that it runs. */
+  /** Runs one attempt of an agent or workflow, with its child executions. */
   run(target: TargetDefinition, input: JsonObject): Promise<Outcome> {
     return this.#run(target, input, 0, "test", orderedId("exe"));
   }
@@ -169,7 +169,7 @@ export class LocalProject {
   }
 }
 
-/** What an outcome that is no success says; null for a success. */
+/** The error of an outcome; null for a success. */
 export function errorOf(outcome: Outcome): SerializedError | null {
   switch (outcome.type) {
     case "succeeded":

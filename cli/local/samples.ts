@@ -2,35 +2,35 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProjectDefinition, TargetDefinition, WebhookDefinition } from "../../project/definition.ts";
 
-/** The folder of sample inputs, beside the project file. It is not deployed. */
-export const sampleFolder = "samples";
+/** The folder of sample inputs in a project. It is not deployed. */
+const sampleFolder = "samples";
 
-/** Something to run: a target with an input, given as it is or as the payload of a webhook. */
-export interface Case {
+/** A test case: a target and a file with its input or with the payload of one of its webhooks. */
+export interface TestCase {
   target: TargetDefinition;
-  /** Null when the file is the input itself. */
+  /** Null when the file is an input. */
   webhook: WebhookDefinition | null;
-  /** Path of the file, for people and for reading. */
+  /** Path relative to the project. */
   file: string;
 }
 
 /**
- * The cases that the sample files of a project make: `samples/<name>.json` is an input of an agent or workflow,
- * `samples/<name>.<slug>.json` a payload for one of its webhooks. Names and slugs hold no dots, so no file name has
- * two meanings.
+ * Finds the test cases of a project: `samples/<name>.json` is an input of an agent or workflow,
+ * `samples/<name>.<slug>.json` a payload of one of its webhooks. Names and slugs contain no dots, so file names are
+ * unambiguous.
  *
- * @returns also the files that fit nothing
+ * @returns the cases, and the JSON files that match no target
  */
 export async function findSamples(
   root: string,
   definition: ProjectDefinition,
-): Promise<{ cases: Case[]; strangers: string[] }> {
+): Promise<{ cases: TestCase[]; unknown: string[] }> {
   const names = await readdir(join(root, sampleFolder)).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
   const files = new Set(names.filter((name) => name.endsWith(".json")));
-  const cases: Case[] = [];
+  const cases: TestCase[] = [];
   const take = (target: TargetDefinition, webhook: WebhookDefinition | null, name: string): void => {
     if (files.delete(name)) cases.push({ target, webhook, file: join(sampleFolder, name) });
   };
@@ -38,5 +38,5 @@ export async function findSamples(
     take(target, null, `${target.name}.json`);
     for (const webhook of target.webhooks) take(target, webhook, `${target.name}.${webhook.slug}.json`);
   }
-  return { cases, strangers: [...files].toSorted().map((name) => join(sampleFolder, name)) };
+  return { cases, unknown: [...files].toSorted().map((name) => join(sampleFolder, name)) };
 }

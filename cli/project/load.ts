@@ -9,55 +9,53 @@ import { CliError } from "../app/errors.ts";
 import { count } from "../terminal/format.ts";
 
 /** A project without problems. */
-export type CheckedProject = Extract<PreparedProject, { problems: [] }>;
+export type ValidProject = Extract<PreparedProject, { problems: [] }>;
 
 /**
- * Reads and checks the project in a folder: the project file, the files, their imports. Runs none of it.
+ * Reads and validates the project in a folder: the project file, the files and their imports. Runs no code of it.
  *
  * @throws CliError with every problem
  */
-export async function checkedProject(root: string): Promise<CheckedProject> {
+export async function loadValidProject(root: string): Promise<ValidProject> {
   requireProjectFile(root);
   const { prepareProject } = await import("../../project/prepare.ts");
   const project = await prepareProject(root);
-  if (project.definition === null) throw invalid(project.problems);
+  if (project.definition === null) throw invalidProject(project.problems);
   return project;
 }
 
 /**
- * Reads the project file in a folder, and looks at nothing else but whether its modules are there.
+ * Reads and validates only the project file in a folder, including that each module exists.
  *
  * @throws CliError with every problem
  */
 export async function readDefinition(root: string): Promise<ProjectDefinition> {
   requireProjectFile(root);
   const { definition, problems } = await loadProject(root);
-  if (definition === null) throw invalid(problems.map((problem) => ({ file: PROJECT_FILE, ...problem })));
+  if (definition === null) {
+    throw invalidProject(problems.map((problem) => ({ file: PROJECT_FILE, ...problem })));
+  }
   return definition;
 }
 
-/** @throws CliError when the folder holds no project */
-export function requireProjectFile(root: string): void {
+function requireProjectFile(root: string): void {
   if (existsSync(join(root, PROJECT_FILE))) return;
   throw new CliError(
     `There is no ${PROJECT_FILE} in this folder.`,
-    "Go to the folder of the project, or write a new one with `svc init`.",
+    "Change to the folder of the project, or create a project with `svc init`.",
   );
 }
 
-/** What is said of a project that cannot be deployed. */
-export function invalid(problems: readonly FileProblem[]): CliError {
+function invalidProject(problems: readonly FileProblem[]): CliError {
   const isConfiguration = problems.some(({ file }) => file === PROJECT_FILE);
-  const details = problems.map((problem) => formatProblem(problem.file, problem));
-  return isConfiguration
-    ? new CliError(
-        `Invalid configuration in ${PROJECT_FILE}: ${count(problems.length, "problem")}.`,
-        "Check the YAML syntax and the places named above, then repeat.",
-        { details },
-      )
-    : new CliError(
-        `The project cannot be deployed as it is: ${count(problems.length, "problem")}.`,
-        "Mend the places named above, then repeat.",
-        { details },
-      );
+  const number = count(problems.length, "problem");
+  return new CliError(
+    isConfiguration
+      ? `Invalid configuration in ${PROJECT_FILE}: ${number}.`
+      : `The project cannot be deployed: ${number}.`,
+    isConfiguration
+      ? "Check the YAML syntax, fix the reported problems and run the command again."
+      : "Fix the reported problems and run the command again.",
+    { details: problems.map((problem) => formatProblem(problem.file, problem)) },
+  );
 }

@@ -1,16 +1,16 @@
 import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
 import { activeDeployment } from "../api/active-deployment.ts";
-import { type Connection, environmentOf } from "../api/connection.ts";
-import { isEmpty, nothing, type Plan, planChanges } from "../diff/changes.ts";
-import { sideOfDeployment, sideOfProject } from "../diff/snapshot.ts";
-import { out } from "../terminal/colors.ts";
+import { type Connection, defaultEnvironment } from "../api/connection.ts";
+import { emptySnapshot, type Plan, planChanges } from "../diff/plan.ts";
+import { snapshotOfDeployment, snapshotOfProject } from "../diff/snapshot.ts";
+import { stderrColors as colors } from "../terminal/colors.ts";
 import { confirm } from "../terminal/confirm.ts";
-import { bytes, cleanLine, count, duration, prettyJson } from "../terminal/format.ts";
-import { print, printJson } from "../terminal/output.ts";
-import { say } from "../terminal/report.ts";
+import { bytes, count, duration } from "../terminal/format.ts";
+import { printJson } from "../terminal/output.ts";
+import { report } from "../terminal/report.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
-import { planText } from "../views/changes.ts";
-import { deployedText } from "../views/deployment.ts";
+import { planText, printActivated } from "../views/plan.ts";
 import { unsignedHint } from "./hints.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { uploadPackage } from "./upload.ts";
@@ -24,51 +24,54 @@ export interface PushOptions {
   verbose: boolean;
 }
 
-/** What is to be pushed, where, and what is there now. */
+/** A push before its confirmation. */
 interface Push {
   project: Prepared;
-  /** Name and version, for people. */
-  what: string;
+  /** Name and version of the project. */
+  label: string;
   environment: string;
   active: Deployment | null;
-  /** Whether the active deployment has this very package. */
-  isSame: boolean;
+  /** Whether the package is already active. */
+  isUnchanged: boolean;
   plan: Plan;
 }
 
-/** Checks and packages the project in a folder, shows what would change, asks, uploads and deploys. */
+/** Validates and packages the project in a folder, prints the changes, asks for confirmation, uploads and deploys. */
 export async function push(root: string, connection: Connection, options: PushOptions): Promise<void> {
   const startedAt = performance.now();
-  const planned = await plan(root, connection, options);
-  if (options["dry-run"] && options.json) return print(prettyJson(planJson(planned)));
-  if (planned.isSame && !options.redeploy) return sayUnchanged(planned, options);
-  if (!options.json) sayPlan(planned, connection, options);
-  if (options["dry-run"]) return say.line("Nothing was deployed.");
-  await confirm(`Deploy to ${planned.environment}?`, options);
+  const planned = await planPush(root, connection, options);
+  const planMs = performance.now() - startedAt;
+  const { active, environment, isUnchanged, label } = planned;
+  if (options["dry-run"] && options.json) return printJson(planJson(planned));
+  if (isUnchanged && active !== null && !options.redeploy) {
+    const unchanged = { ...active, files: [], unchanged: true };
+    return printActivated(unchanged, options, `No changes: ${label} is already active in ${environment}.`);
+  }
+  if (!options.json) reportPush(planned, connection, options);
+  if (options["dry-run"]) return report.line("Dry run: nothing was deployed.");
+  await confirm(`Deploy to ${environment}?`, options);
+  const confirmedAt = performance.now();
   const deployment = await deploy(planned, connection, options);
-  if (options.json) return printDeployment(deployment);
-  say.done(
-    `Deployed ${planned.what} to ${planned.environment} in ${duration(performance.now() - startedAt)}.`,
-  );
-  print(deployedText(deployment));
-  say.line(`\nNext:\n${indent(nextSteps(deployment).join("\n"))}`);
+  const elapsed = duration(planMs + performance.now() - confirmedAt);
+  await printActivated(deployment, options, `Deployed ${label} to ${environment} in ${elapsed}.`);
+  if (!options.json) report.line(`\nNext steps:\n${indent(nextSteps(deployment).join("\n"))}`);
 }
 
-async function plan(root: string, connection: Connection, options: PushOptions): Promise<Push> {
-  const environment = options.environment ?? environmentOf(connection.baseUrl) ?? "production";
+async function planPush(root: string, connection: Connection, options: PushOptions): Promise<Push> {
+  const environment = options.environment ?? defaultEnvironment(connection);
   const project = await prepare(root, options);
   const { definition, packed } = project;
   const active = await activeDeployment(await connection.client("deployments"), definition.name, environment);
-  const isSame = active !== null && active.digest === packed.digest;
-  // What is active already was loaded when it was deployed.
-  if (!isSame) await project.checkModules();
-  const before = active === null ? nothing : sideOfDeployment(active);
-  const after = isSame ? before : sideOfProject(definition, packed.files);
-  const what = cleanLine(`${definition.name} ${definition.version}`);
-  return { project, what, environment, active, isSame, plan: planChanges(before, after) };
+  const isUnchanged = active !== null && active.digest === packed.digest;
+  // The modules of the active deployment loaded when it was deployed.
+  if (!isUnchanged) await project.checkModules();
+  const before = active === null ? emptySnapshot : snapshotOfDeployment(active);
+  const after = isUnchanged ? before : snapshotOfProject(definition, packed.files);
+  const label = sanitizeLine(`${definition.name} ${definition.version}`);
+  return { project, label, environment, active, isUnchanged, plan: planChanges(before, after) };
 }
 
-function planJson({ project, environment, active, isSame, plan }: Push): Record<string, unknown> {
+function planJson({ project, environment, active, isUnchanged, plan }: Push): Record<string, unknown> {
   const { definition, packed } = project;
   return {
     project: definition.name,
@@ -78,28 +81,23 @@ function planJson({ project, environment, active, isSame, plan }: Push): Record<
     digest: packed.digest,
     size_bytes: packed.sizeBytes,
     file_count: packed.files.length,
-    unchanged: isSame,
+    unchanged: isUnchanged,
     plan,
   };
 }
 
-async function sayUnchanged({ what, environment, active }: Push, options: PushOptions): Promise<void> {
-  if (active === null) return;
-  if (options.json) return printDeployment({ ...active, files: [], unchanged: true });
-  say.done(`Nothing has changed: ${what} is active in ${environment} already.`);
-  print(deployedText(active));
-}
-
-function sayPlan(push: Push, connection: Connection, options: PushOptions): void {
-  const { active, environment, plan, project, what } = push;
+function reportPush(push: Push, connection: Connection, options: PushOptions): void {
+  const { active, environment, plan, project, label } = push;
   const { files, sizeBytes } = project.packed;
   const now =
-    active === null ? "" : ` ${out.dim(`(now ${cleanLine(active.version)}, ${active.deploymentId})`)}`;
-  say.line(`${what} → ${environment} at ${connection.baseUrl}${now}`);
-  say.line(isEmpty(plan) ? "  nothing differs" : planText(plan, options));
-  say.line(`  ${out.dim(`package: ${count(files.length, "file")}, ${bytes(sizeBytes)}`)}\n`);
+    active === null
+      ? ""
+      : ` ${colors.dim(`(active: ${sanitizeLine(active.version)}, ${active.deploymentId})`)}`;
+  report.line(`${label} → ${environment} at ${connection.baseUrl}${now}`);
+  report.line(planText(plan, options));
+  report.line(`  ${colors.dim(`package: ${count(files.length, "file")}, ${bytes(sizeBytes)}`)}\n`);
   const hint = unsignedHint(project.definition);
-  if (hint !== "") say.hint(`${hint}\n`);
+  if (hint !== "") report.hint(`${hint}\n`);
 }
 
 async function deploy(push: Push, connection: Connection, options: PushOptions): Promise<Deployment> {
@@ -107,27 +105,23 @@ async function deploy(push: Push, connection: Connection, options: PushOptions):
   const { packed } = project;
   const deployments = await connection.client("deployments");
   const startedAt = performance.now();
-  const wasSent = await uploadPackage(deployments, packed);
+  const isUploaded = await uploadPackage(deployments, packed);
   if (options.verbose) {
-    const took = duration(performance.now() - startedAt);
-    say.detail(
-      wasSent ? `Uploaded ${bytes(packed.sizeBytes)} in ${took}.` : "The package was stored already.",
-    );
+    const elapsed = duration(performance.now() - startedAt);
+    const text = isUploaded
+      ? `Uploaded ${bytes(packed.sizeBytes)} in ${elapsed}.`
+      : "The package is already stored.";
+    report.detail(text);
   }
   return deployments.createDeployment({ digest: packed.digest, environment, redeploy: options.redeploy });
 }
 
-async function printDeployment(deployment: Deployment): Promise<void> {
-  const { DeploymentSchema } = await import("../../proto/svc/v1/deployment_pb.ts");
-  await printJson(DeploymentSchema, deployment);
-}
-
 function nextSteps({ agents, workflows, webhooks, environment }: Deployment): string[] {
-  const elsewhere = environment === "production" ? "" : ` --environment ${environment}`;
+  const option = environment === "production" ? "" : ` --environment ${environment}`;
   const [first] = [...agents, ...workflows];
   return [
-    ...(first === undefined ? [] : [`svc run ${first.name}${elsewhere}`]),
-    ...(webhooks.length === 0 ? [] : [`svc webhook list --verbose${elsewhere}`]),
-    `svc logs --follow${elsewhere}`,
+    ...(first === undefined ? [] : [`svc run ${first.name}${option}`]),
+    ...(webhooks.length === 0 ? [] : [`svc webhook list --verbose${option}`]),
+    `svc logs --follow${option}`,
   ];
 }

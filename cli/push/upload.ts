@@ -8,19 +8,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
 import { CliError } from "../app/errors.ts";
-import { cleanLine } from "../terminal/format.ts";
-import { progress } from "../terminal/progress-bar.ts";
-import { say } from "../terminal/report.ts";
+import { progressBar } from "../terminal/progress-bar.ts";
+import { report } from "../terminal/report.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 
-/** How often the upload is tried in all, and the pause before the second time, in ms; it doubles each time. */
-const attempts = 4;
-const firstPauseMs = 300;
-/** A connection on which nothing moves for so long is given up, in ms. */
+const maxAttempts = 4;
+/** Backoff before the second attempt; it doubles with each attempt. */
+const minBackoffMs = 300;
 const idleTimeoutMs = 60_000;
 
-/** A package, ready to be sent. */
+/** A package to upload. */
 export interface Upload {
-  /** The file that holds it. */
+  /** The file of the package. */
   path: string;
   sizeBytes: number;
   /** SHA-256 of the uncompressed archive, 64 lower-case hexadecimal digits. */
@@ -28,10 +27,10 @@ export interface Upload {
 }
 
 /**
- * Sends a package to the object storage, unless it is there already. A broken connection is tried again, each time
- * with a new URL: the attempt before may have arrived after all.
+ * Uploads a package to object storage unless it is stored already. A failed upload is retried with a new URL, since
+ * the previous attempt may have been stored after all.
  *
- * @returns false when nothing had to be sent
+ * @returns false when the package was stored already
  * @throws CliError `Deployment failed: package upload error`
  */
 export async function uploadPackage(
@@ -44,29 +43,29 @@ export async function uploadPackage(
       sizeBytes: upload.sizeBytes,
     });
     if (alreadyStored) return attempt > 1;
-    const bar = progress("Uploading", upload.sizeBytes);
+    const bar = progressBar("Uploading", upload.sizeBytes);
     const failure = await put(url, upload, bar.update).finally(() => bar.end());
     if (failure === null) return true;
-    if (!failure.isPassing || attempt === attempts) {
+    if (!failure.isTransient || attempt === maxAttempts) {
       throw new CliError(
-        `Deployment failed: package upload error (${cleanLine(failure.reason)}).`,
-        "Nothing was deployed. Check the connection to the object storage and push again.",
+        `Deployment failed: package upload error (${sanitizeLine(failure.reason)}).`,
+        "Nothing was deployed. Check the connection to the object storage and run `svc push` again.",
       );
     }
-    say.warning(`The upload broke off (${cleanLine(failure.reason)}); trying again.`);
-    await delay(firstPauseMs * 2 ** (attempt - 1));
+    report.warning(`The upload failed (${sanitizeLine(failure.reason)}); retrying.`);
+    await delay(minBackoffMs * 2 ** (attempt - 1));
   }
 }
 
 interface Failure {
   reason: string;
-  /** Whether it may work next time. */
-  isPassing: boolean;
+  /** Whether another attempt may succeed. */
+  isTransient: boolean;
 }
 
 /**
- * One PUT. `node:http` and not `fetch`: a `fetch` that streams has no Content-Length, which S3 requires, and one that
- * does not stream says nothing of its progress.
+ * Sends one PUT request. It uses `node:http`, since a streaming `fetch` sends no Content-Length, which S3 requires, and
+ * a `fetch` of a buffer reports no progress.
  */
 async function put(url: string, upload: Upload, onProgress: (done: number) => void): Promise<Failure | null> {
   const request = (url.startsWith("https:") ? httpsRequest : httpRequest)(url, {
@@ -74,16 +73,16 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
     headers: { "Content-Type": "application/gzip", "Content-Length": upload.sizeBytes },
     timeout: idleTimeoutMs,
   });
-  request.on("timeout", () => request.destroy(new Error(`nothing moved for ${idleTimeoutMs / 1000} s`)));
-  const answer = new Promise<Failure | null>((resolve, reject) => {
+  request.on("timeout", () => request.destroy(new Error(`no data for ${idleTimeoutMs / 1000} s`)));
+  const response = new Promise<Failure | null>((resolve, reject) => {
     request.on("error", reject);
-    request.on("response", (response) => {
-      const status = response.statusCode ?? 0;
-      const isPassing = status >= 500 || status === 408 || status === 429;
-      text(response).then((body) => {
+    request.on("response", (incoming) => {
+      const status = incoming.statusCode ?? 0;
+      const isTransient = status >= 500 || status === 408 || status === 429;
+      text(incoming).then((body) => {
         const isSuccess = status >= 200 && status < 300;
         const reason = (status < 500 ? errorMessage(body) : null) ?? `HTTP ${status}`;
-        resolve(isSuccess ? null : { reason, isPassing });
+        resolve(isSuccess ? null : { reason, isTransient });
       }, reject);
     });
   });
@@ -95,14 +94,15 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
       done(null, chunk);
     },
   });
-  const broken = (error: NodeJS.ErrnoException): Failure => ({
+  const toFailure = (error: NodeJS.ErrnoException): Failure => ({
     reason: error.code ?? error.message,
-    isPassing: true,
+    isTransient: true,
   });
-  // A storage that refuses answers before it has read all: its answer counts, not the write that then fails.
+  // A storage that rejects the request may respond before it has read the body. The response decides, not the failed
+  // write.
   const written = pipeline(createReadStream(upload.path), counter, request);
   written.catch(() => request.destroy());
-  return answer.catch(broken);
+  return response.catch(toFailure);
 }
 
 /** The message of the service's JSON error; null when the object storage answers in another format. */

@@ -2,8 +2,8 @@ import type { WriteStream } from "node:tty";
 
 type Paint = (text: string) => string;
 
-/** Colours for one output stream; each returns its text unchanged where the stream shows no colours. */
-export interface Style {
+/** Colors for one output stream. Each returns its text unchanged where the stream shows no colors. */
+export interface Colors {
   bold: Paint;
   dim: Paint;
   red: Paint;
@@ -12,17 +12,14 @@ export interface Style {
   cyan: Paint;
 }
 
-/** For standard output. */
-export const out: Style = styleOf(process.stdout);
+export const stdoutColors: Colors = colorsOf(process.stdout);
+export const stderrColors: Colors = colorsOf(process.stderr);
 
-/** For standard error. */
-export const err: Style = styleOf(process.stderr);
-
-// `util.styleText` would do, but its check of the stream differs between the three runtimes.
-function styleOf(stream: Pick<WriteStream, "isTTY">): Style {
-  const coloured = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+// `util.styleText` checks the stream differently on the three runtimes.
+function colorsOf(stream: Pick<WriteStream, "isTTY">): Colors {
+  const isEnabled = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
   const paint = (open: number, close: number): Paint =>
-    coloured ? (text) => `\u001b[${open}m${text}\u001b[${close}m` : (text) => text;
+    isEnabled ? (text) => `\u001b[${open}m${text}\u001b[${close}m` : (text) => text;
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

@@ -1,33 +1,39 @@
-import { Silent, UsageError } from "../app/errors.ts";
-import { onInterruptDo } from "../app/signals.ts";
-import { say } from "./report.ts";
+import type { Key } from "node:readline";
+import { Exit, UsageError } from "../app/errors.ts";
+import { withInterrupt } from "../app/signals.ts";
+import { report } from "./report.ts";
 
 /**
- * Asks a yes-or-no question; the answer is no unless a person says yes. `--force` skips the question. After a no the
- * command ends with 1, so that what follows it in a script does not go on as if it had been done.
+ * Asks a yes-or-no question; the default answer is no. `--force` skips the question. After a no the command exits
+ * with 1, so that a script does not continue as if the command had succeeded; Esc and Ctrl-C exit with 130.
  *
- * @throws UsageError where nobody can be asked: without a terminal, or for a program that wants JSON
+ * @throws UsageError without a terminal, and with `--json`
  */
 export async function confirm(question: string, options: { force: boolean; json: boolean }): Promise<void> {
   if (options.force) return;
-  if (options.json || !canAsk()) {
-    const why = options.json ? "--json asks nothing" : "there is no terminal to ask on";
+  if (options.json || !isInteractive()) {
+    const reason = options.json ? "--json does not prompt" : "there is no terminal";
     throw new UsageError(
-      `This needs a confirmation, and ${why}.`,
-      "Pass --force to go on without a question.",
+      `This command requires confirmation, but ${reason}.`,
+      "Pass --force to skip the confirmation.",
     );
   }
   const { consola } = await import("consola");
-  // The prompt switches the terminal to raw mode, reads Ctrl-C itself and answers with a symbol.
-  const answer: unknown = await onInterruptDo(null, () =>
+  process.stdin.prependListener("keypress", cancelOnEscape);
+  // The prompt switches the terminal to raw mode and reads Ctrl-C itself.
+  const answer: unknown = await withInterrupt(null, () =>
     consola.prompt(question, { type: "confirm", initial: false, cancel: "symbol" }),
-  );
-  if (typeof answer === "symbol") process.exit(130);
+  ).finally(() => process.stdin.off("keypress", cancelOnEscape));
   if (answer === true) return;
-  say.line("Nothing was changed.");
-  throw new Silent(1);
+  report.line("Cancelled. Nothing was changed.");
+  throw new Exit(typeof answer === "symbol" ? 130 : 1);
 }
 
-function canAsk(): boolean {
-  return process.stdin.isTTY === true && process.stdout.isTTY === true && process.stderr.isTTY === true;
+/** Turns Esc into Ctrl-C: on Esc, the prompt selects and prints "Yes" before it cancels. */
+function cancelOnEscape(_character: string | undefined, key: Key): void {
+  if (key.name === "escape") Object.assign(key, { name: "c", sequence: "\u0003", ctrl: true });
+}
+
+function isInteractive(): boolean {
+  return [process.stdin, process.stdout, process.stderr].every(({ isTTY }) => isTTY === true);
 }

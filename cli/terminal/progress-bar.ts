@@ -1,35 +1,34 @@
-import { err } from "./colors.ts";
+import { stderrColors as colors } from "./colors.ts";
 import { bytes } from "./format.ts";
 
-/** A bar on standard error; nothing at all where standard error is no terminal. */
-export interface Progress {
-  /** @param done - bytes so far; may go back when an attempt starts anew */
+/** A progress bar on standard error; nothing is drawn where standard error is not a terminal. */
+export interface ProgressBar {
+  /** @param done - bytes so far; may decrease when a transfer restarts */
   update(done: number): void;
   /** Removes the bar. */
   end(): void;
 }
 
-/** How often the bar is drawn at most, in ms. */
-const drawEveryMs = 50;
-const widest = 30;
-/** What stands around the bar, in columns. */
-const around = 40;
+const drawIntervalMs = 50;
+const maxWidth = 30;
+/** Columns for the label, the percentage and the size. */
+const otherColumns = 40;
 
-/** Starts a bar for a known number of bytes. */
-export function progress(label: string, totalBytes: number): Progress {
+export function progressBar(label: string, totalBytes: number): ProgressBar {
   if (process.stderr.isTTY !== true) return { update() {}, end() {} };
-  const width = Math.max(0, Math.min(widest, process.stderr.columns - around));
+  const width = Math.max(0, Math.min(maxWidth, process.stderr.columns - otherColumns));
   let drawnAt = 0;
   return {
     update(done) {
       const now = performance.now();
-      if (now - drawnAt < drawEveryMs && done < totalBytes) return;
+      if (now - drawnAt < drawIntervalMs && done < totalBytes) return;
       drawnAt = now;
       const share = totalBytes === 0 ? 1 : Math.min(1, done / totalBytes);
       const full = Math.round(share * width);
-      const bar = err.cyan("━".repeat(full)) + err.dim("━".repeat(width - full));
+      const bar = colors.cyan("━".repeat(full)) + colors.dim("━".repeat(width - full));
       const percent = `${Math.floor(share * 100)}`.padStart(3);
-      process.stderr.write(`\r${label}  ${bar} ${percent} %  ${err.dim(`of ${bytes(totalBytes)}`)}\u001b[K`);
+      const size = colors.dim(`of ${bytes(totalBytes)}`);
+      process.stderr.write(`\r${label}  ${bar} ${percent} %  ${size}\u001b[K`);
     },
     end() {
       process.stderr.write("\r\u001b[K");

@@ -1,33 +1,29 @@
-import { err } from "./colors.ts";
+import { stderrColors as colors } from "./colors.ts";
 
 /**
- * What people read while a command works, all on standard error, so that standard output holds the result alone.
- * consola could do this, but its throttle drops repeated lines and its import is felt in `svc --help`.
+ * Messages on standard error; standard output holds only the result of a command. consola is used for prompts alone:
+ * it drops repeated lines and takes 20 ms to import, about as long as all of `svc --help`.
  */
-export const say = {
-  /** A line as it is. */
+export const report = {
   line(text = ""): void {
     process.stderr.write(`${text}\n`);
   },
-  /** Something is done. */
-  done(text: string): void {
-    process.stderr.write(`${err.green("✔")} ${text}\n`);
+  success(text: string): void {
+    process.stderr.write(`${colors.green("✔")} ${text}\n`);
   },
-  /** Worth knowing, not wrong. */
   hint(text: string): void {
-    process.stderr.write(`${err.cyan("hint:")}  ${text}\n`);
+    process.stderr.write(`${colors.cyan("hint:")}  ${text}\n`);
   },
-  /** May be wrong. */
   warning(text: string): void {
-    process.stderr.write(`${err.yellow("warning:")} ${text}\n`);
+    process.stderr.write(`${colors.yellow("warning:")} ${text}\n`);
   },
-  /** For `--verbose`. */
+  /** For `--verbose`, and for state changes such as a lost connection. */
   detail(text: string): void {
-    process.stderr.write(`${err.dim(text)}\n`);
+    process.stderr.write(`${colors.dim(text)}\n`);
   },
-  error(message: string, details: readonly string[], advice: string): void {
-    const lines = [`${err.bold(err.red("error:"))} ${message}`, ...details];
-    if (advice !== "") lines.push(`${err.cyan("hint:")}  ${advice}`);
+  error(message: string, details: readonly string[] = [], advice = ""): void {
+    const lines = [`${colors.bold(colors.red("error:"))} ${message}`, ...details];
+    if (advice !== "") lines.push(`${colors.cyan("hint:")}  ${advice}`);
     process.stderr.write(`${lines.join("\n")}\n`);
   },
 };

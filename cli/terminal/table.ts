@@ -1,21 +1,25 @@
-import { out } from "./colors.ts";
+import { stdoutColors as colors } from "./colors.ts";
 
-/** A cell: its text, and how it is painted. Painting comes after measuring, so that colours take no width. */
+/** A cell: its text, and its color. Widths are measured without color. */
 export type Cell = string | { text: string; paint: (text: string) => string };
 
 /**
- * Rows in aligned columns below a dim heading. On a terminal the last column is cut at the edge, so that each row
- * stays one line; elsewhere nothing is cut.
+ * Formats rows in aligned columns below a dim heading. On a terminal the last column is cut at the right edge, so that
+ * each row stays on one line.
  *
- * @param margin - what stands before each row
+ * @param marginWidth - columns to keep free for the indentation of the table
  */
-export function table(headings: readonly string[], rows: readonly (readonly Cell[])[], margin = ""): string {
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly Cell[])[],
+  marginWidth = 0,
+): string {
   const widths = headings.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
   );
   const edge = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
   const line = (cells: readonly Cell[]): string => {
-    let used = margin.length;
+    let used = marginWidth;
     return cells
       .map((cell, column) => {
         const isLast = column === cells.length - 1;
@@ -29,18 +33,29 @@ export function table(headings: readonly string[], rows: readonly (readonly Cell
       })
       .join("  ");
   };
-  const heading = headings.map((text): Cell => ({ text, paint: out.dim }));
-  return [heading, ...rows].map((cells) => margin + line(cells)).join("\n");
+  const heading = headings.map((text): Cell => ({ text, paint: colors.dim }));
+  return [heading, ...rows].map(line).join("\n");
 }
 
-/** Labels and values, aligned: `status   succeeded`. Rows whose value is empty are left out. */
+/** Formats labels and values: `status   succeeded`. Rows with an empty value are left out. */
 export function fields(rows: readonly (readonly [label: string, value: string])[]): string {
   const shown = rows.filter(([, value]) => value !== "");
   const width = Math.max(...shown.map(([label]) => label.length));
-  return shown.map(([label, value]) => `${out.dim(label.padEnd(width))}  ${value}`).join("\n");
+  return shown.map(([label, value]) => `${colors.dim(label.padEnd(width))}  ${value}`).join("\n");
 }
 
-/** Every line of a text, moved to the right. */
+/** Formats a titled, indented block; an empty string when the body is empty. */
+export function section(title: string, body: string | readonly string[]): string {
+  const text = typeof body === "string" ? body : body.join("\n");
+  return text === "" ? "" : `${colors.bold(title)}\n${indent(text)}`;
+}
+
+/** Joins the parts that are not empty with blank lines. */
+export function paragraphs(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+/** Indents every line that is not empty. */
 export function indent(text: string, by = "  "): string {
   return text.replace(/^(?=.)/gm, by);
 }

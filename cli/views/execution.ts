@@ -1,15 +1,19 @@
 import type { Attempt, Execution } from "../../proto/svc/v1/execution_pb.ts";
-import { elapsedMs, moment } from "../api/timestamps.ts";
-import { out } from "../terminal/colors.ts";
-import { clean, cleanLine, duration, prettyJson } from "../terminal/format.ts";
-import { fields, indent } from "../terminal/table.ts";
+import { elapsedMs, timeAndAge } from "../api/timestamps.ts";
+import { stdoutColors as colors } from "../terminal/colors.ts";
+import { duration } from "../terminal/format.ts";
+import { prettyJson, sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
-/** One execution as people read it. */
+/** One execution in full. */
 export async function executionText(execution: Execution): Promise<string> {
+  const { attempts, error, mapping } = execution;
   const waitedMs = elapsedMs(execution.createdAt, execution.startedAt);
   const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
-  const parts = [
+  // The last attempt of a failed execution is the error above.
+  const showsAttempts = attempts.length > (error === undefined ? 0 : 1);
+  return paragraphs([
     fields([
       ["execution", execution.executionId],
       ["status", paintedStatus(execution.status)],
@@ -19,28 +23,20 @@ export async function executionText(execution: Execution): Promise<string> {
       ["replay of", execution.replayOf],
       ["deployment", `${execution.deploymentId} (${execution.environment})`],
       ["attempt", String(execution.attempt)],
-      ["next attempt", moment(execution.dueAt)],
-      ["created", moment(execution.createdAt)],
+      ["next attempt", timeAndAge(execution.dueAt)],
+      ["created", timeAndAge(execution.createdAt)],
       ["waited", waitedMs === null ? "" : duration(waitedMs)],
       ["took", tookMs === null ? "" : duration(tookMs)],
     ]),
     section("Input", prettyJson(execution.input ?? {})),
-  ];
-  if (execution.mapping.length > 0) parts.push(section("Mapping", mappingTrace(execution.mapping)));
-  if (execution.status === "succeeded") parts.push(section("Output", prettyJson(await outputOf(execution))));
-  if (execution.error !== undefined) {
-    const { name, message, stack } = execution.error;
-    parts.push(
-      section("Error", `${out.red(clean(`${name}: ${message}`))}${stackBelow(name, message, stack)}`),
-    );
-  }
-  if (execution.attempts.length > 1 || (execution.attempts.length > 0 && execution.error === undefined)) {
-    parts.push(section("Failed attempts", execution.attempts.map(attemptText).join("\n")));
-  }
-  return parts.join("\n\n");
+    section("Mapping", mappingTrace(mapping)),
+    section("Output", execution.status === "succeeded" ? prettyJson(await outputOf(execution)) : ""),
+    section("Error", error === undefined ? "" : errorText(error)),
+    section("Failed attempts", showsAttempts ? attempts.map(attemptText) : []),
+  ]);
 }
 
-/** What both the contract and the project library say of one entry of a mapping. */
+/** One entry of a mapping, as both the API and the project library describe it. */
 interface TraceStep {
   path: string;
   parameter: string;
@@ -50,46 +46,42 @@ interface TraceStep {
   because: string | null;
 }
 
-/** What each entry of a field mapping found in the payload, or why it found nothing. */
+/** For each entry of a field mapping, the type of the value that it found, or why it found none. */
 export function mappingTrace(steps: readonly TraceStep[]): string {
-  const path = Math.max(...steps.map((step) => step.path.length));
-  const parameter = Math.max(...steps.map((step) => step.parameter.length));
+  const pathWidth = Math.max(...steps.map(({ path }) => path.length));
+  const parameterWidth = Math.max(...steps.map(({ parameter }) => parameter.length));
   return steps
-    .map((step) => {
-      const head = `${cleanLine(step.path).padEnd(path)} → ${cleanLine(step.parameter).padEnd(parameter)}`;
-      if (!step.found) return `${head}  ${out.yellow(`left out: ${cleanLine(step.because ?? "")}`)}`;
-      return `${head}  ${out.dim(step.reading === "key" ? `${step.type}, by its whole name` : (step.type ?? ""))}`;
+    .map(({ path, parameter, found, type, reading, because }) => {
+      const pair = `${sanitizeLine(path).padEnd(pathWidth)} → ${sanitizeLine(parameter).padEnd(parameterWidth)}`;
+      if (!found) return `${pair}  ${colors.yellow(`not mapped: ${sanitizeLine(because ?? "")}`)}`;
+      return `${pair}  ${colors.dim(reading === "key" ? `${type}, property with this exact name` : (type ?? ""))}`;
     })
     .join("\n");
 }
 
-function attemptText({ attempt, startedAt, finishedAt, error, retryAt }: Attempt): string {
-  const tookMs = elapsedMs(startedAt, finishedAt);
-  const why = error === undefined ? "" : cleanLine(`${error.name}: ${error.message}`);
-  const times = [
-    tookMs === null ? "" : `after ${duration(tookMs)}`,
-    retryAt === undefined ? "" : `next ${moment(retryAt)}`,
-  ];
-  return `${attempt}  ${out.red(why)}  ${out.dim(times.filter((text) => text !== "").join(", "))}`;
-}
-
-/** What an execution returned, as plain JSON. */
-export async function outputOf(execution: Execution): Promise<unknown> {
-  if (execution.output === undefined) return null;
+/** The output of an execution as plain JSON. */
+export async function outputOf({ output }: Execution): Promise<unknown> {
+  if (output === undefined) return null;
   const [{ toJson }, { ValueSchema }] = await Promise.all([
     import("@bufbuild/protobuf"),
     import("@bufbuild/protobuf/wkt"),
   ]);
-  return toJson(ValueSchema, execution.output);
+  return toJson(ValueSchema, output);
 }
 
-/** The frames of a stack, without the first lines, which repeat name and message. */
-function stackBelow(name: string, message: string, stack: string): string {
+function attemptText({ attempt, startedAt, finishedAt, error, retryAt }: Attempt): string {
+  const tookMs = elapsedMs(startedAt, finishedAt);
+  const reason = error === undefined ? "" : sanitizeLine(`${error.name}: ${error.message}`);
+  const times = [
+    tookMs === null ? "" : `after ${duration(tookMs)}`,
+    retryAt === undefined ? "" : `retry at ${timeAndAge(retryAt)}`,
+  ];
+  return `${attempt}  ${colors.red(reason)}  ${colors.dim(times.filter((text) => text !== "").join(", "))}`;
+}
+
+/** The error and its stack, without the first line of the stack, which repeats name and message. */
+function errorText({ name, message, stack }: { name: string; message: string; stack: string }): string {
   const repeated = [`${name}: ${message}`, name].find((start) => stack.startsWith(start)) ?? "";
-  const frames = clean(stack.slice(repeated.length)).replace(/^\n+|\n+$/g, "");
-  return frames === "" ? "" : `\n${out.dim(frames)}`;
-}
-
-function section(title: string, body: string): string {
-  return `${out.bold(title)}\n${indent(body)}`;
+  const frames = sanitize(stack.slice(repeated.length)).replace(/^\n+|\n+$/g, "");
+  return `${colors.red(sanitize(`${name}: ${message}`))}${frames === "" ? "" : `\n${colors.dim(frames)}`}`;
 }

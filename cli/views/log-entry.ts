@@ -1,48 +1,45 @@
 import type { LogLine } from "../../proto/svc/v1/execution_pb.ts";
 import { dateOf } from "../api/timestamps.ts";
-import type { Style } from "../terminal/colors.ts";
-import { clean, localTime } from "../terminal/format.ts";
+import type { Colors } from "../terminal/colors.ts";
+import { formatTime } from "../terminal/format.ts";
+import { sanitize } from "../terminal/sanitize.ts";
 
-/** The widest origin that others are aligned to: what is longer stands out. */
+/** Longer origins do not move the message column of other entries. */
 const maxOriginWidth = 24;
 
 /**
- * Returns a function that gives lines of the log as people read them. Messages are aligned as far as what came before
- * shows how; a message of several lines keeps its column.
+ * Returns a function that formats log entries. The message column adapts to the longest origin so far; further lines
+ * of a message are indented to it.
  *
- * @param options - `full` also tells date, environment, source and id
+ * @param options - `full` adds date, environment, source and ID
  */
-export function logPrinter(style: Style, options: { full: boolean }): (line: LogLine) => string {
+export function logFormatter(colors: Colors, options: { full: boolean }): (entry: LogLine) => string {
   let originWidth = 0;
-  return (line) => {
-    const time = timeOf(line, options);
-    const origin = originOf(line, options);
+  return (entry) => {
+    const time = timeOf(entry, options);
+    const origin = originOf(entry, options);
     originWidth = Math.max(originWidth, Math.min(origin.length, maxOriginWidth));
-    const level = line.level === "info" ? "" : `${line.level}  `;
+    const level = entry.level === "info" ? "" : `${entry.level}  `;
+    const paintLevel = { error: colors.red, warn: colors.yellow }[entry.level] ?? colors.dim;
     const gap = " ".repeat(Math.max(0, originWidth - origin.length) + 2);
     const column = time.length + 2 + Math.max(origin.length, originWidth) + 2;
-    const message = clean(line.message)
+    const message = sanitize(entry.message)
       .replace(/\n+$/, "")
       .replace(/\n/g, `\n${" ".repeat(column)}`);
-    const painted = line.level === "error" ? style.red(message) : message;
-    return `${style.dim(time)}  ${style.cyan(origin)}${gap}${paintLevel(level, line.level, style)}${painted}`;
+    const painted = entry.level === "error" ? colors.red(message) : message;
+    return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${paintLevel(level)}${painted}`;
   };
 }
 
-function timeOf(line: LogLine, options: { full: boolean }): string {
-  const date = dateOf(line.time);
+function timeOf(entry: LogLine, options: { full: boolean }): string {
+  const date = dateOf(entry.time);
   if (date === null) return "";
-  const text = `${localTime(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  const text = `${formatTime(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
   return options.full ? text : text.slice(11);
 }
 
-function originOf(line: LogLine, options: { full: boolean }): string {
-  if (!options.full) return line.name || line.source;
-  const parts = [line.environment, line.source, line.name, line.executionId || line.deploymentId];
+function originOf(entry: LogLine, options: { full: boolean }): string {
+  if (!options.full) return entry.name || entry.source;
+  const parts = [entry.environment, entry.source, entry.name, entry.executionId || entry.deploymentId];
   return parts.filter((part) => part !== "").join(" ");
-}
-
-function paintLevel(text: string, level: string, style: Style): string {
-  if (level === "error") return style.red(text);
-  return level === "warn" ? style.yellow(text) : style.dim(text);
 }

@@ -1,76 +1,74 @@
 import type { Schedule, Tick } from "../../proto/svc/v1/schedule_pb.ts";
 import { ago, dateOf } from "../api/timestamps.ts";
-import { out } from "../terminal/colors.ts";
-import { cleanLine, distance, duration, localTime, prettyJson, zonedTime } from "../terminal/format.ts";
-import { type Cell, fields, indent, table } from "../terminal/table.ts";
+import { stdoutColors as colors } from "../terminal/colors.ts";
+import { duration, formatTime, relativeTime } from "../terminal/format.ts";
+import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
+import { type Cell, fields, paragraphs, section, table } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One schedule with its next runs and last ticks. */
 export function scheduleText(schedule: Schedule): string {
-  const parts = [
+  const { input = {}, nextRuns, ticks } = schedule;
+  return paragraphs([
     fields([
       ["schedule", schedule.scheduleId],
       [schedule.kind, schedule.name],
-      ["cron", `${cleanLine(schedule.cron)} ${cleanLine(schedule.timezone)}`],
+      ["cron", `${sanitizeLine(schedule.cron)} ${sanitizeLine(schedule.timezone)}`],
       ["state", stateOf(schedule)],
       ["overlap", schedule.overlap],
-      ["catch up", schedule.catchUp === 0 ? "never" : `within ${duration(schedule.catchUp * 1000)}`],
+      ["catch-up", schedule.catchUp === 0 ? "off" : `within ${duration(schedule.catchUp * 1000)}`],
       ["deployment", `${schedule.deploymentId} (${schedule.environment})`],
     ]),
-  ];
-  if (Object.keys(schedule.input ?? {}).length > 0) {
-    parts.push(`${out.bold("Input")}\n${indent(prettyJson(schedule.input))}`);
-  }
-  if (schedule.nextRuns.length > 0) parts.push(`${out.bold("Next runs")}\n${nextRuns(schedule)}`);
-  if (schedule.ticks.length > 0) parts.push(`${out.bold("Last ticks")}\n${lastTicks(schedule)}`);
-  return parts.join("\n\n");
+    section("Input", Object.keys(input).length === 0 ? "" : prettyJson(input)),
+    section("Next runs", nextRuns.length === 0 ? "" : nextRunsTable(schedule)),
+    section("Last ticks", ticks.length === 0 ? "" : lastTicksTable(schedule)),
+  ]);
 }
 
-/** When a schedule runs next: in its own zone, and here. */
-export function nextCells(schedule: Schedule): [inItsZone: Cell, here: string] {
+/** The next run of a schedule in its own time zone and in that of this machine. */
+export function nextRunCells(schedule: Schedule): [inItsZone: Cell, local: string] {
   const next = dateOf(schedule.nextRunAt);
-  if (next === null) return [{ text: stateOf(schedule), paint: out.dim }, ""];
-  return [zonedTime(next, schedule.timezone), `${localTime(next)} (${distance(next)})`];
+  if (next === null) return [{ text: stateOf(schedule), paint: colors.dim }, ""];
+  return [formatTime(next, schedule.timezone), `${formatTime(next)} (${relativeTime(next)})`];
 }
 
-/** The last tick and what came of it; empty before the first. */
-export function lastCell(schedule: Schedule): string {
-  const tick = schedule.lastTick;
-  return tick === undefined ? "" : `${resultOf(tick)} ${ago(tick.dueAt)}`;
+/** The result and age of the last tick; empty before the first. */
+export function lastTickCell({ lastTick }: Schedule): string {
+  return lastTick === undefined ? "" : `${resultOf(lastTick)} ${ago(lastTick.dueAt)}`;
+}
+
+/** The message after a schedule is paused or resumed. */
+export function scheduleStateText(schedule: Schedule): string {
+  const next = dateOf(schedule.nextRunAt);
+  const when = next === null ? "" : `; next run at ${formatTime(next)} (${relativeTime(next)})`;
+  return `${schedule.name} is ${paintedStatus(stateOf(schedule))}${when}.`;
 }
 
 function stateOf(schedule: Schedule): string {
   if (!schedule.enabled) return "disabled";
   if (schedule.paused) return "paused";
-  return schedule.nextRunAt === undefined ? "never runs" : "active";
+  return schedule.nextRunAt === undefined ? "no next run" : "active";
 }
 
-function nextRuns({ nextRuns, timezone }: Schedule): string {
+function nextRunsTable({ nextRuns, timezone }: Schedule): string {
   const times = nextRuns.map(dateOf).filter((time) => time !== null);
-  const rows = times.map((time) => [zonedTime(time, timezone), localTime(time), distance(time)]);
-  return table(["IN ITS ZONE", "HERE", ""], rows, "  ");
+  const rows = times.map((time) => [formatTime(time, timezone), formatTime(time), relativeTime(time)]);
+  return table([timezone, "LOCAL TIME", ""], rows, 2);
 }
 
-function lastTicks({ ticks, timezone }: Schedule): string {
+function lastTicksTable({ ticks, timezone }: Schedule): string {
   const rows = ticks.map((tick) => {
     const due = dateOf(tick.dueAt);
     return [
-      due === null ? "" : zonedTime(due, timezone),
+      due === null ? "" : formatTime(due, timezone),
       resultOf(tick),
-      tick.outcome === "run" ? tick.executionId : cleanLine(tick.reason),
+      tick.outcome === "run" ? tick.executionId : sanitizeLine(tick.reason),
     ];
   });
-  return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows, "  ");
+  return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows, 2);
 }
 
-/** What came of a tick: how its execution ended, or why there is none. */
+/** The status of the execution that a tick started, or the reason why it started none. */
 function resultOf({ outcome, executionStatus }: Tick): string {
   return outcome === "run" && executionStatus !== "" ? executionStatus : outcome;
-}
-
-/** What is said when a schedule was paused or resumed. */
-export function changedText(schedule: Schedule): string {
-  const next = dateOf(schedule.nextRunAt);
-  const when = next === null ? "" : `; it runs next at ${localTime(next)} (${distance(next)})`;
-  return `${schedule.name} is ${paintedStatus(stateOf(schedule))}${when}.`;
 }

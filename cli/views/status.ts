@@ -1,24 +1,26 @@
-import { out } from "../terminal/colors.ts";
+import { stdoutColors as colors } from "../terminal/colors.ts";
 import type { Cell } from "../terminal/table.ts";
 
 const paints: Readonly<Record<string, (text: string) => string>> = {
-  active: out.green,
-  succeeded: out.green,
-  ok: out.green,
-  failed: out.red,
-  degraded: out.red,
-  running: out.yellow,
-  paused: out.yellow,
-  pending: out.yellow,
-  queued: out.cyan,
+  active: colors.green,
+  succeeded: colors.green,
+  accepted: colors.green,
+  ok: colors.green,
+  failed: colors.red,
+  rejected: colors.red,
+  degraded: colors.red,
+  running: colors.yellow,
+  paused: colors.yellow,
+  pending: colors.yellow,
+  queued: colors.cyan,
 };
 
-/** The status of an execution, a deployment or the service, in its colour. */
+/** A status in its color, as a table cell. */
 export function statusCell(status: string): Exclude<Cell, string> {
-  return { text: status, paint: (Object.hasOwn(paints, status) && paints[status]) || out.dim };
+  return { text: status, paint: (Object.hasOwn(paints, status) && paints[status]) || colors.dim };
 }
 
-/** As {@link statusCell}, painted already. */
+/** A status in its color. */
 export function paintedStatus(status: string): string {
   return statusCell(status).paint(status);
 }

@@ -7,11 +7,11 @@ import { projectFolder, svc, temporaryFolder, useService } from "./support.ts";
 describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
   const service = useService(runtime);
 
-  test("svc keys: create prints the key alone, once; scopes hold; revoke ends it", async () => {
+  test("svc keys: create prints the key, scopes are enforced, and a revoked key is rejected", async () => {
     const created = await service.run("keys create --name ci --scope read --expires 30d");
     expect(created.stdout).toMatch(/^svc_[0-9a-z]+_[0-9a-z]+\n$/);
     expect(created.stderr).toMatch(
-      /Created key_\w{26}, "ci", scope read, until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./,
+      /Created API key key_\w{26} "ci", scope read, expires \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\./,
     );
     const env = { SVC_API_KEY: created.stdout.trim() };
     expect(await service.run("status", { env })).toMatchObject({ code: 0 });
@@ -27,33 +27,36 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     );
     expect(list.stdout + list.stderr).not.toContain(env.SVC_API_KEY);
     const id = /key_\w{26}/.exec(created.stderr)?.[0];
-    expect((await service.run(`keys revoke ${id}`)).stderr).toContain(`Revoked ${id}, "ci".`);
+    expect((await service.run(`keys revoke ${id}`)).stderr).toContain(`Revoked API key ${id} "ci".`);
     const refused = await service.run("status", { env });
     expect(refused.stderr).toMatch(/^error: Authentication failed/);
     expect((await service.run("keys list")).stdout).toMatch(
       /ci +read .* revoked 0 s ago|ci +read .* revoked \d+ s ago/,
     );
-    expect(await service.json("keys create --name two")).toMatchObject({
+    expect(await service.json("keys create --name second")).toMatchObject({
       key: { scope: "full" },
       token: expect.stringMatching(/^svc_/),
     });
   });
 
   test.each<[string, RegExp]>([
-    ["keys create", /--name is missing\./],
+    ["keys create", /--name is required\./],
     ["keys create --name x --scope all", /--scope must be one of read, trigger, deploy, full/],
-    ["keys create --name x --expires 2020-01-01", /--expires must be a length of time or a time to come/],
-    ["keys create --name x --expires soon", /--expires must be a length of time or a time to come/],
-    ["keys revoke", /<key-id> is missing/],
-    ["secrets set", /<name> is missing/],
+    [
+      "keys create --name x --expires 2020-01-01",
+      /--expires must be a duration or an RFC 3339 time in the future/,
+    ],
+    ["keys create --name x --expires soon", /--expires must be a duration or an RFC 3339 time in the future/],
+    ["keys revoke", /<key-id> is required/],
+    ["secrets set", /<name> is required/],
     ["secrets set A value", /Unexpected argument "value"/],
-  ])("svc %s is wrong usage", async (line, message) => {
+  ])("svc %s exits with 2", async (line, message) => {
     const { code, stdout, stderr } = await service.run(line);
     expect(stderr).toMatch(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
 
-  test("svc secrets: the value comes from standard input, is handed to agents and never shown", async () => {
+  test("svc secrets: set reads the value from standard input, and no command prints it", async () => {
     const cwd = await projectFolder("secretive", {
       "agents/secretive.js": "export default (_, ctx) => ctx.secrets.TOKEN.length;\n",
     });
@@ -64,7 +67,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     });
     expect((await service.run("run secretive")).stdout).toBe("7\n");
     const list = await service.run("secrets");
-    expect(list.stdout).toMatch(/^NAME +CREATED +SET\nTOKEN +\d+ s ago +\d+ s ago\n$/);
+    expect(list.stdout).toMatch(/^NAME +CREATED +UPDATED\nTOKEN +\d+ s ago +\d+ s ago\n$/);
     const empty = await service.run("secrets set TOKEN", { input: "\n" });
     expect(empty.stderr).toMatch(/^error: The value is empty\./);
     expect(empty.code).toBe(2);
@@ -75,7 +78,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect(await service.json("secrets")).toEqual({ secrets: [] });
   });
 
-  test("svc admin makes organizations and keys beside the running service", async () => {
+  test("svc admin creates organizations and keys while the service runs", async () => {
     const data = ["--data", service.dataDir];
     const made = await svc(runtime, ["admin", "organizations", "create", "ACME & Sons", ...data]);
     expect(made.stdout).toMatch(/^svc_\S+\n$/);
@@ -108,7 +111,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect([nobody.code, nowhere.code]).toEqual([1, 1]);
   });
 
-  test("svc logs --audit tells who did what", async () => {
+  test("svc logs --audit prints the audit log", async () => {
     const cwd = await projectFolder("audited", { "agents/audited.js": "export default () => 1;\n" });
     await service.run("push --force", { cwd });
     const { stdout } = await service.run("logs --audit --json");
@@ -120,7 +123,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect(stdout).toContain("audited");
   });
 
-  test("svc doctor finds what is wrong, and each check keeps its id", async () => {
+  test("svc doctor reports every check under a stable ID", async () => {
     const cwd = await projectFolder("ill", { "agents/ill.js": "export default () => 1;\n" });
     const statuses = async (options: {
       cwd: string;
@@ -160,7 +163,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
 
     const text = await service.run("doctor", { cwd });
     expect(text.stdout).toMatch(
-      /^✔ runtime .*\n(.|\n)*✖ project-file {4}svc-project\.yaml has 1 problem\n {18}`svc push/,
+      /^✔ runtime .*\n(.|\n)*✖ project-file {4}svc-project\.yaml has 1 problem\n {18}Run `svc push/,
     );
   });
 });

@@ -8,12 +8,12 @@ import { runtimes } from "../support/runtimes.ts";
 import { svc, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(runtimes)("svc create on %s", (runtime) => {
-  test("adds an agent and a workflow that run as they are, and asks nothing", async () => {
+  test("adds an agent and a workflow that run without changes, without prompting", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, newProject("shop"));
     for (const line of ["create agent greet", "create workflow greet-all"]) {
       const { code, stdout, stderr } = await svc(runtime, line.split(" "), { cwd });
-      expect(stderr).toMatch(/Wrote (agents|workflows)\/greet.*\.ts and added it to svc-project\.yaml\./);
+      expect(stderr).toMatch(/Created (agents|workflows)\/greet.*\.ts and added it to svc-project\.yaml\./);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
     }
     const file = await readFile(join(cwd, "svc-project.yaml"), "utf8");
@@ -23,14 +23,14 @@ describe.each(runtimes)("svc create on %s", (runtime) => {
     expect(ran).toMatchObject({ code: 0, stdout: '{\n  "greeting": "Hello, Ada!"\n}\n' });
   });
 
-  test("refuses names that are taken or cannot be names, and writes nothing then", async () => {
+  test("rejects existing and invalid names without writing a file", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, { ...newProject("shop"), "agents/there.ts": "mine" });
     const before = await readFile(join(cwd, "svc-project.yaml"), "utf8");
     for (const [line, message, code] of [
-      ["create agent triage-backlog", /There is a workflow "triage-backlog" already/, 1],
-      ["create agent there", /Cannot write agents\/there\.ts: it exists already\./, 1],
-      ["create workflow ../x", /"\.\.\/x" cannot be the name of a workflow/, 2],
+      ["create agent triage-backlog", /The workflow "triage-backlog" already exists/, 1],
+      ["create agent there", /Cannot write agents\/there\.ts: the file already exists\./, 1],
+      ["create workflow ../x", /"\.\.\/x" is not a valid workflow name/, 2],
       ["create", /svc create <command>/, 2],
       ["create agnet x", /did you mean `svc create agent`/, 2],
     ] as const) {
@@ -43,7 +43,7 @@ describe.each(runtimes)("svc create on %s", (runtime) => {
     expect(await readdir(join(cwd, "workflows"))).toEqual(["triage-backlog.ts"]);
   });
 
-  test("says so when there is no project, or one that is not valid", async () => {
+  test("reports a missing or invalid project", async () => {
     const cwd = await temporaryFolder();
     const none = await svc(runtime, ["create", "agent", "x"], { cwd });
     expect(none.stderr).toMatch(/^error: There is no svc-project\.yaml in this folder\./);
@@ -56,26 +56,26 @@ describe.each(runtimes)("svc create on %s", (runtime) => {
 });
 
 describe("adding an entry to a project file", () => {
-  const start = 'name: x # what it is\nversion: "1"\n';
+  const start = 'name: x # comment\nversion: "1"\n';
   const tail = "schedules: {}\n";
   const lists: Record<string, string> = {
     "no list": "",
     "an empty list": "agents: []\n",
-    "a list with no value": "agents:\n",
-    "a list with a comment alone": "agents:\n  # none yet\n",
+    "a list without a value": "agents:\n",
+    "a list with only a comment": "agents:\n  # none yet\n",
     "an indented list": "agents:\n  - name: a\n    timeout: 5\n",
-    "a list at the margin": "agents:\n- name: a\n- name: b # last\n",
-    "a deep list": "agents:\n      - name: a\n        webhooks:\n        - slug: s\n\n\n",
+    "a list without indentation": "agents:\n- name: a\n- name: b # last\n",
+    "a list with deep indentation": "agents:\n      - name: a\n        webhooks:\n        - slug: s\n\n\n",
     "entries in flow style": "agents:\n  - { name: a }\n  - { name: b }\n",
-    "a text of several lines at its end": "agents:\n  - name: a\n    display_name: |\n      One\n      two\n",
+    "a block scalar at its end": "agents:\n  - name: a\n    display_name: |\n      One\n      two\n",
     "a comment after it": "agents:\n  - name: a\n  # the end of the agents\n",
   };
   for (const [what, list] of Object.entries(lists)) {
     for (const more of ["", tail]) {
       for (const [how, shape] of [
-        ["as it is", (text: string) => text],
+        ["unchanged", (text: string) => text],
         ["with CRLF", (text: string) => text.replaceAll("\n", "\r\n")],
-        ["without a line break at its end", (text: string) => text.replace(/\n+$/, "")],
+        ["without a trailing line break", (text: string) => text.replace(/\n+$/, "")],
       ] as const) {
         test(`${what}, ${more === "" ? "at the end" : "in the middle"}, ${how}`, () => {
           const before = shape(start + list + more);
@@ -84,7 +84,7 @@ describe("adding an entry to a project file", () => {
           const old = parse(before);
           expect(parse(after ?? "")).toEqual({ ...old, agents: [...(old.agents ?? []), { name: "new" }] });
           if (list === "agents: []\n") return;
-          // Every line that was there still is, in its order, and only the new ones came.
+          // Every line is kept in its order; only the new lines are added.
           const lines = (after ?? "").split(/\r?\n/);
           const added = lines.filter((line) => /- name: new$/.test(line));
           expect(added).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("adding an entry to a project file", () => {
   }
 
   test.each(["agents: [{ name: a }]\n", "agents: *x\n", "agents: text\n", "- a\n", "a: [\n"])(
-    "%j is left alone",
+    "does not change %j",
     (text) => {
       expect(addEntry(text, "agents", "new")).toBeNull();
     },

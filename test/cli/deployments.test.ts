@@ -16,7 +16,7 @@ interface Deployment {
 describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
   const service = useService(runtime);
 
-  /** Pushes a project twice. */
+  /** Pushes two versions of a project. */
   const twice = async (name: string): Promise<{ before: Deployment; now: Deployment; cwd: string }> => {
     const cwd = await projectFolder(name, { [`agents/${name}.js`]: "export default () => 1;\n" });
     const before = await service.json<Deployment>("push --force", { cwd });
@@ -43,11 +43,11 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     expect(shown.stdout).toContain(`sha256:${now.digest}`);
   });
 
-  test("rollback shows what changes, asks, and switches back", async () => {
+  test("rollback prints the changes, requires confirmation and activates the earlier deployment", async () => {
     const { before, now } = await twice("rolled");
     const unasked = await service.run(`deployments rollback ${before.deployment_id}`);
     expect(unasked.stderr).toMatch(
-      /Going back to rolled 1\.0(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--force/,
+      /Roll back production from 1\.0 to rolled 1\.0:(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--force/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
     expect((await show(now.deployment_id)).status).toBe("active");
@@ -58,15 +58,15 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     expect((await service.run("run rolled")).stdout).toBe("1\n");
     expect((await show(now.deployment_id)).status).toBe("superseded");
     const again = await service.run(`deployments rollback ${before.deployment_id} --force`);
-    expect(again.stderr).toMatch(/^error: dep_\w+ is active already\./);
+    expect(again.stderr).toMatch(/^error: dep_\w+ is already active\./);
     expect(again.code).toBe(1);
   });
 
-  test("delete asks, warns of what stops, and deletes", async () => {
+  test("delete warns about an active deployment, requires confirmation and deletes", async () => {
     const { before, now } = await twice("gone");
     const unasked = await service.run(`deployments delete ${now.deployment_id}`);
     expect(unasked.stderr).toMatch(
-      /^warning: It is active\. With it stop 1 agent, 0 workflows, 1 webhook, 0 schedules/,
+      /^warning: This deployment is active\. Deleting it stops 1 agent, 0 workflows, 1 webhook, 0 schedules/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
     for (const { deployment_id } of [before, now]) {
@@ -81,7 +81,7 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     expect((await service.run("run gone")).code).toBe(1);
   });
 
-  test("download writes what was pushed, byte for byte, and overwrites nothing", async () => {
+  test("download writes the pushed package and never overwrites a file", async () => {
     const { now } = await twice("fetched");
     const folder = await temporaryFolder();
     const fetched = await service.run(`deployments download ${now.deployment_id}`, { cwd: folder });
@@ -96,7 +96,7 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
       digest: now.digest,
     });
     const again = await service.run(line, { cwd: folder });
-    expect(again.stderr).toMatch(/^error: Cannot write to here\.tgz: it exists already\./);
+    expect(again.stderr).toMatch(/^error: Cannot write to here\.tgz: it already exists\./);
     expect(again.code).toBe(2);
 
     await service.run(`deployments download ${now.deployment_id} --extract out`, { cwd: folder });
@@ -105,14 +105,14 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     expect((await readdir(folder)).toSorted()).toEqual(names.toSorted());
   });
 
-  test("download leaves nothing behind when the package is not what it was", async () => {
-    const { now } = await twice("spoiled");
+  test("download leaves no file when the stored package is corrupt", async () => {
+    const { now } = await twice("corrupt");
     const objects = join(service.dataDir, "objects");
     const [organization] = await readdir(objects);
     const object = join(objects, organization ?? "", now.digest);
-    const spoiled = await readFile(object);
-    spoiled.writeUInt8(spoiled.readUInt8(spoiled.length - 1) ^ 1, spoiled.length - 1);
-    await writeFile(object, spoiled);
+    const corrupt = await readFile(object);
+    corrupt.writeUInt8(corrupt.readUInt8(corrupt.length - 1) ^ 1, corrupt.length - 1);
+    await writeFile(object, corrupt);
     const folder = await temporaryFolder();
     await mkdir(join(folder, "empty"));
     for (const where of ["--output package.tgz", "--extract out"]) {
@@ -120,7 +120,7 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
         cwd: folder,
       });
       expect(stderr).toMatch(
-        /^error: Cannot download the package: its content differs from what was pushed\./,
+        /^error: Cannot download the package: the content differs from the pushed package\./,
       );
       expect(code).toBe(1);
     }

@@ -8,10 +8,10 @@ import { runtimes } from "../support/runtimes.ts";
 import { svc, temporaryFolder } from "./support.ts";
 
 describe.each(runtimes)("svc init on %s", (runtime) => {
-  test("writes a project that is valid as it is, and says what next", async () => {
+  test("creates a valid project and prints the next steps", async () => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await svc(runtime, ["init", "my project"], { cwd });
-    expect(stderr).toMatch(/Wrote 7 files to my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
+    expect(stderr).toMatch(/Created 7 files in my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
     expect(stdout).toBe("");
     expect(code).toBe(0);
 
@@ -27,34 +27,34 @@ describe.each(runtimes)("svc init on %s", (runtime) => {
     });
   });
 
-  test("never overwrites a file, and writes nothing then", async () => {
+  test("writes no file when one already exists", async () => {
     const cwd = await temporaryFolder();
     await mkdir(join(cwd, "agents"));
     await writeFile(join(cwd, "agents/triage.ts"), "mine");
     const { code, stderr } = await svc(runtime, ["init"], { cwd });
     expect(stderr).toMatch(
-      /^error: Cannot write a project to \.: agents\/triage\.ts exists already\.\nhint: /,
+      /^error: Cannot create a project in \.: agents\/triage\.ts already exists\.\nhint: /,
     );
     expect(code).toBe(1);
     expect(await readFile(join(cwd, "agents/triage.ts"), "utf8")).toBe("mine");
     expect(await readdir(cwd)).toEqual(["agents"]);
   });
 
-  test("keeps a .gitignore that is there", async () => {
+  test("keeps an existing .gitignore", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, ".gitignore"), "mine");
     const { code, stderr } = await svc(runtime, ["init", "."], { cwd });
-    expect(stderr).toContain("Wrote 6 files to this folder.");
+    expect(stderr).toContain("Created 6 files in this folder.");
     expect(code).toBe(0);
     expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("mine");
   });
 
-  test("says so when a file is where the folder should be", async () => {
+  test("reports a file in the path of the folder", async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "file"), "");
     for (const dir of ["file", "file/below"]) {
       const { code, stderr } = await svc(runtime, ["init", dir], { cwd });
-      expect(stderr).toContain(`error: Cannot write a project to ${dir}: there is a file in the way.\n`);
+      expect(stderr).toContain(`error: Cannot create a project in ${dir}: part of the path is a file.\n`);
       expect(code).toBe(1);
     }
   });
@@ -67,7 +67,7 @@ describe("the new project", () => {
     ["_.-", "my-project"],
     ["日本", "my-project"],
     ["x".repeat(100), "x".repeat(64)],
-  ])("takes what it can of the folder's name %j", (folder, name) => {
+  ])("derives its name from the folder name %j", (folder, name) => {
     expect(newProject(folder)["svc-project.yaml"]).toContain(`\nname: "${name}"\n`);
   });
 

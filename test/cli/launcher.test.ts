@@ -5,7 +5,7 @@ import { launcher, leaves } from "./support.ts";
 
 const run = promisify(execFile);
 
-/** Runs the launcher with a module that is imported first. */
+/** Runs the launcher after another module. */
 async function launch(
   first: string,
   args: string[],
@@ -25,11 +25,11 @@ function pretend(versions: Record<string, string>): string {
 
 describe("the launcher", () => {
   test.each<[Record<string, string>, string]>([
-    [{ node: "20.19.5" }, "svc needs Node.js 24 or newer; this is Node.js 20.19.5.\n"],
-    [{ node: "14.0.0" }, "svc needs Node.js 24 or newer; this is Node.js 14.0.0.\n"],
-    [{ bun: "1.3.9" }, "svc needs Bun 1.4 or newer; this is Bun 1.3.9.\n"],
-    [{ deno: "2.8.1", node: "24.2.0" }, "svc needs Deno 2.9 or newer; this is Deno 2.8.1.\n"],
-  ])("says in one line what %j is too old for", async (versions, line) => {
+    [{ node: "20.19.5" }, "svc requires Node.js 24 or newer; this is Node.js 20.19.5.\n"],
+    [{ node: "14.0.0" }, "svc requires Node.js 24 or newer; this is Node.js 14.0.0.\n"],
+    [{ bun: "1.3.9" }, "svc requires Bun 1.4 or newer; this is Bun 1.3.9.\n"],
+    [{ deno: "2.8.1", node: "24.2.0" }, "svc requires Deno 2.9 or newer; this is Deno 2.8.1.\n"],
+  ])("rejects %j in one line", async (versions, line) => {
     const { code, stdout, stderr } = await launch(pretend(versions), ["--version"]);
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: line });
   });
@@ -39,13 +39,13 @@ describe("the launcher", () => {
     { node: "26.1.0" },
     { bun: "1.10.0", node: "22.0.0" },
     { deno: "3.0.0", node: "22.0.0" },
-  ])("goes on with %j", async (versions) => {
+  ])("accepts %j", async (versions) => {
     const { code, stdout } = await launch(pretend(versions), ["--version"]);
     expect(stdout).toMatch(/^svc /);
     expect(code).toBe(0);
   });
 
-  test("checks the version before it imports anything of the package", async () => {
+  test("checks the version before it imports the package", async () => {
     const { stderr } = await launch(pretend({ node: "20.0.0" }) + recordImports, []);
     expect(stderr).toContain("imported: ");
     expect(stderr).not.toMatch(/cli\/main|dispatch\.ts/);
@@ -78,7 +78,7 @@ describe("imports", () => {
   });
 
   test.each([["executions --unknown"], ["logs -n x"], ["push --dryrun"]])(
-    "nor does the refusal of svc %s",
+    "the usage error of svc %s imports nothing heavy",
     async (line) => {
       const { code, stderr } = await launch(recordImports, line.split(" "));
       expect(stderr).toContain("imported: ");

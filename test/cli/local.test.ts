@@ -5,8 +5,8 @@ import { newProject } from "../../cli/project/templates/project.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 
-describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) => {
-  test("svc test checks a new project and runs all its samples, in its own temporary folder", async () => {
+describe.each(commandRuntimes("node"))("without a service on %s,", (runtime) => {
+  test("svc test runs all samples of a new project and removes its temporary folder", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, newProject("shop"));
     const scratch = await temporaryFolder();
@@ -17,7 +17,7 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
     );
     expect(stderr).toBe("\n3 runs succeeded.\n");
     expect(code).toBe(0);
-    // The compile cache of the runtime stays, and it alone.
+    // Only the runtime's compile cache stays.
     expect((await readdir(scratch)).filter((name) => name !== "node-compile-cache")).toEqual([]);
 
     const json = await svc(runtime, ["test", "triage", "--json"], { cwd, env });
@@ -37,7 +37,7 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
     expect(json.code).toBe(0);
   });
 
-  test("svc test runs one agent: output on standard output, log on standard error, exit 1 when it fails", async () => {
+  test("svc test prints the output on standard output and the log on standard error, and exits with 1 when the run fails", async () => {
     const cwd = await projectFolder("one", {
       "agents/one.js":
         "export default (input, ctx) => { console.log('saw', input.sku, ctx.secrets.TOKEN, ctx.trigger); if (!input.sku) throw new RangeError('no sku'); return [input.sku]; };",
@@ -60,12 +60,12 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
     const all = await svc(runtime, ["test"], { cwd });
     expect(all.stdout).toMatch(/^✖ one {2}samples\/one\.json, .*\n {2}RangeError: no sku\n +at /);
     expect(all.stderr).toMatch(
-      /warning: samples\/other\.json belongs to no agent.*\n(.|\n)*1 of 1 run failed\.\n$/,
+      /warning: samples\/other\.json matches no agent.*\n(.|\n)*1 of 1 run failed\.\n$/,
     );
     expect(all.code).toBe(1);
   });
 
-  test("svc test ends what never ends, and modules that cannot be loaded are no run", async () => {
+  test("svc test enforces the timeout and reports modules that do not load", async () => {
     const cwd = await projectFolder("loop", { "agents/loop.js": "export default () => { for (;;); };" });
     await writeFiles(cwd, { "svc-project.yaml": `${projectFile("loop")}    timeout: 1\n` });
     const looped = await svc(runtime, ["test", "loop", "--data", "-"], { cwd, input: "{}" });
@@ -77,7 +77,7 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
     expect(broken).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("svc webhook test shows what a mapping makes of a payload", async () => {
+  test("svc webhook test prints the input that a field mapping produces", async () => {
     const cwd = await projectFolder("mapped", { "agents/mapped.js": "export default () => 1;" });
     const run = (input: string, ...more: string[]) =>
       svc(runtime, ["webhook", "test", "hook", "--data", "-", ...more], { cwd, input });
@@ -86,7 +86,7 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
       /^Mapping\n {2}order\.items\[0\]\.sku → sku {2}number\n\nInput\n {2}\{\n {4}"sku": 7\n/,
     );
     expect(found).toMatchObject({ code: 0, stderr: "" });
-    expect((await run('{"order": {}}')).stdout).toContain("left out: ");
+    expect((await run('{"order": {}}')).stdout).toContain("not mapped: ");
     const json = await run('{"order.items[0].sku": null, "__proto__": {"x": 1}}', "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({
       input: { sku: null },
@@ -96,11 +96,11 @@ describe.each(commandRuntimes("node"))("without a service, on %s,", (runtime) =>
 
     const unknown = await svc(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
     expect(unknown.stderr).toMatch(
-      /^error: There is no webhook "hok".*did you mean "hook".*\nhint: {2}It has hook\.\n$/,
+      /^error: No webhook "hok".*did you mean "hook".*\nhint: {2}Defined webhooks: hook\.\n$/,
     );
     expect(unknown.code).toBe(1);
     const missing = await svc(runtime, ["webhook", "test", "hook"], { cwd });
-    expect(missing.stderr).toMatch(/^error: --data is missing\./);
+    expect(missing.stderr).toMatch(/^error: --data is required\./);
     expect(missing.code).toBe(2);
   });
 });

@@ -8,7 +8,7 @@ import { type Result, svc, temporaryFolder } from "./support.ts";
 
 const key = { SVC_API_KEY: "svc_a_b" };
 
-/** A message, perhaps details, one line of advice, and no trace of how the program is built. */
+/** Expects a message, optional details, one line of advice, and no stack trace. */
 function expectMessage(result: Result, message: RegExp, code: number): void {
   expect(result.stderr).toMatch(message);
   expect(result.stderr).toMatch(/^error: /);
@@ -18,7 +18,7 @@ function expectMessage(result: Result, message: RegExp, code: number): void {
   expect(result.code).toBe(code);
 }
 
-/** The address of a port on which nothing listens. */
+/** The address of a closed port. */
 async function deadAddress(): Promise<string> {
   const server = createNetServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -27,7 +27,7 @@ async function deadAddress(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The address of a web server that is not the service. */
+/** The address of another web server. */
 async function foreignAddress(
   status: number,
   headers: Record<string, string>,
@@ -44,39 +44,39 @@ async function foreignAddress(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe.each(commandRuntimes("bun"))("svc on %s says", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc on %s reports", (runtime) => {
   test.each(["webhook list", "executions", "status", "logs", "deployments", "schedules", "run x"])(
-    "%s: no API key found",
+    "%s: a missing API key",
     async (path) => {
       const result = await svc(runtime, path.split(" "));
       expectMessage(result, /No API key found(.|\n)*export SVC_API_KEY=/, 1);
     },
   );
 
-  test("a blank key is no key", async () => {
+  test("a blank API key as missing", async () => {
     const result = await svc(runtime, ["webhook", "list"], { env: { SVC_API_KEY: "  " } });
     expectMessage(result, /No API key found/, 1);
   });
 
-  test("a key with a line break in it, without showing it", async () => {
+  test("an API key with a line break, without printing it", async () => {
     const result = await svc(runtime, ["status"], { env: { SVC_API_KEY: "svc_a\nsvc_b" } });
-    expectMessage(result, /SVC_API_KEY holds characters that no API key has/, 2);
+    expectMessage(result, /SVC_API_KEY contains characters that an API key cannot have/, 2);
     expect(result.stderr).not.toContain("svc_a");
   });
 
-  test("that the service cannot be reached, and where it was looked for", async () => {
+  test("an unreachable service with its address", async () => {
     const url = await deadAddress();
     const result = await svc(runtime, ["webhook", "list"], { env: { ...key, SVC_BASE_URL: `${url}/` } });
     expectMessage(result, new RegExp(`Cannot reach the service at ${url}\\b(.|\n)*Check the connection`), 1);
   });
 
-  test("that a host does not exist", async () => {
+  test("an unknown host", async () => {
     const env = { ...key, SVC_BASE_URL: "http://no-such-host.invalid" };
     const result = await svc(runtime, ["status"], { env });
     expectMessage(result, /Cannot reach the service at http:\/\/no-such-host\.invalid/, 1);
   });
 
-  test("that a connection broke before the answer", async () => {
+  test("a connection that breaks before the response", async () => {
     const server = createNetServer((socket) => socket.once("data", () => socket.destroy()));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
@@ -90,14 +90,14 @@ describe.each(commandRuntimes("bun"))("svc on %s says", (runtime) => {
     [200, { "Content-Type": "text/html" }, "<h1>Welcome</h1>"],
     [302, { Location: "http://127.0.0.1:1/elsewhere" }, ""],
     [502, { "Content-Type": "text/plain" }, "bad gateway"],
-  ])("that HTTP %i of a web site is no answer of the service", async (status, headers, body) => {
+  ])("a response with HTTP %i from another web server", async (status, headers, body) => {
     const url = await foreignAddress(status, headers, body);
     const result = await svc(runtime, ["status"], { env: { ...key, SVC_BASE_URL: url } });
     expectMessage(result, new RegExp(`is not this service \\(HTTP ${status}\\)(.|\n)*SVC_BASE_URL`), 1);
   });
 
   test.each(["ftp://host", "127.0.0.1:7070", "http://user:secret@host", "http://host/?a=1"])(
-    "that %s is no base URL",
+    "%s as an invalid base URL",
     async (url) => {
       const result = await svc(runtime, ["status"], { env: { ...key, SVC_BASE_URL: url } });
       expectMessage(result, /SVC_BASE_URL must be an http or https URL/, 2);
@@ -105,16 +105,12 @@ describe.each(commandRuntimes("bun"))("svc on %s says", (runtime) => {
   );
 
   test.each<[string, string | Uint8Array, RegExp]>([
-    ["an array", "[1]", /must be a JSON object; input\.json holds an array\./],
-    ["null", "null", /must be a JSON object; input\.json holds null\./],
+    ["an array", "[1]", /must be a JSON object; input\.json contains an array\./],
+    ["null", "null", /must be a JSON object; input\.json contains null\./],
     ["broken JSON", '{"a": ', /Cannot read input\.json: it is not JSON/],
-    ["nothing", "", /Cannot read input\.json: it is empty\./],
-    [
-      "bytes that are not UTF-8",
-      new Uint8Array([123, 34, 255, 34, 125]),
-      /Cannot read input\.json: it is not UTF-8\./,
-    ],
-  ])("that an input of %s cannot be used, before anything is sent", async (_, content, message) => {
+    ["no bytes", "", /Cannot read input\.json: it is empty\./],
+    ["invalid UTF-8", new Uint8Array([123, 34, 255, 34, 125]), /Cannot read input\.json: it is not UTF-8\./],
+  ])("an input of %s before it sends a request", async (_, content, message) => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, "input.json"), content);
     const env = { ...key, SVC_BASE_URL: await deadAddress() };
@@ -122,15 +118,15 @@ describe.each(commandRuntimes("bun"))("svc on %s says", (runtime) => {
     expectMessage(result, message, 2);
   });
 
-  test("that the file of --data is missing, also when it looks like JSON", async () => {
+  test("a missing input file, and JSON in place of a file name", async () => {
     const missing = await svc(runtime, ["run", "triage", "--data", "none.json"], { env: key });
-    expectMessage(missing, /Cannot read none\.json: there is no such file\./, 2);
+    expectMessage(missing, /Cannot read none\.json: the file does not exist\./, 2);
     const inline = await svc(runtime, ["run", "triage", "--data", '{"a":1}'], { env: key });
-    expectMessage(inline, /there is no such file\.(.|\n)*--data takes a file/, 2);
+    expectMessage(inline, /the file does not exist\.(.|\n)*--data takes a file name/, 2);
   });
 
-  test("that standard input is no JSON object", async () => {
+  test("standard input that is not a JSON object", async () => {
     const result = await svc(runtime, ["run", "triage", "--data", "-"], { env: key, input: "7" });
-    expectMessage(result, /standard input holds a number\./, 2);
+    expectMessage(result, /standard input contains a number\./, 2);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Runs a command on a pseudo-terminal and types what the script says. For Bun, which has such terminals built in; the
- * command may be of any runtime. Reads a {@link Scene} from its argument and prints an {@link Outcome}.
+ * Runs a command on a pseudo-terminal and types the answers of a script. It runs on Bun, which has pseudo-terminals;
+ * the command may use any runtime. Reads a {@link Scene} from its argument and prints an {@link Outcome}.
  */
 
 export interface Scene {
@@ -8,13 +8,13 @@ export interface Scene {
   cwd: string;
   env: Record<string, string>;
   columns: number;
-  /** Each `types` is typed once, as soon as `when` has been shown since what was typed before. */
-  script: { when: string; types: string }[];
+  /** Each `types` is typed once, `afterMs` after `when` appears in the output since the previous answer. */
+  script: { when: string; types: string; afterMs?: number }[];
 }
 
 export interface Outcome {
   code: number;
-  /** All that the terminal was sent, with its escape sequences. */
+  /** The output with its escape sequences. */
   screen: string;
 }
 
@@ -22,7 +22,7 @@ interface Terminal {
   write(text: string): void;
 }
 
-/** The part of Bun's API that is used here. */
+/** The part of Bun's API that this file uses. */
 declare const Bun: {
   spawn(
     command: string[],
@@ -50,7 +50,7 @@ const { exited } = Bun.spawn(scene.command, {
       if (next === undefined || !screen.slice(seen).includes(next.when)) return;
       scene.script.shift();
       seen = screen.length;
-      terminal.write(next.types);
+      setTimeout(() => terminal.write(next.types), next.afterMs ?? 0);
     },
   },
 });

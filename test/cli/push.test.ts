@@ -16,16 +16,14 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
   const deployed = async (project: string): Promise<Deployments["deployments"]> =>
     (await service.json<Deployments>(`deployments --project ${project}`)).deployments;
 
-  test("needs a key", async () => {
+  test("requires an API key", async () => {
     const cwd = await projectFolder("keyless", { "agents/keyless.js": agent });
     const { code, stdout, stderr } = await svc(runtime, ["push"], { cwd });
-    expect(stderr).toMatch(
-      /^error: SVC_API_KEY is not set\.\nhint: {2}Set it and repeat: export SVC_API_KEY=/,
-    );
+    expect(stderr).toMatch(/^error: SVC_API_KEY is not set\.\nhint: {2}Set it with `export SVC_API_KEY=/);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   });
 
-  test("needs a project file", async () => {
+  test("requires a project file", async () => {
     const { code, stderr } = await service.run("push", { cwd: await temporaryFolder() });
     expect(stderr).toMatch(
       /^error: There is no svc-project\.yaml in this folder\.\nhint: {2}.*`svc init`\.\n$/,
@@ -33,7 +31,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect(code).toBe(1);
   });
 
-  test("refuses broken YAML and wrong keys with every place, and sends nothing", async () => {
+  test("rejects invalid YAML and unknown keys with the position of every problem, before it sends a request", async () => {
     const cwd = await projectFolder("broken", { "agents/broken.js": agent });
     await writeFile(join(cwd, "svc-project.yaml"), "name: x\n  version: [1\n");
     const yaml = await service.run("push --force", { cwd });
@@ -49,38 +47,38 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect(await deployed("x")).toEqual([]);
   });
 
-  test("refuses a link that leaves the project", async () => {
+  test("rejects a symbolic link that leaves the project", async () => {
     const cwd = await projectFolder("linked", { "agents/linked.js": agent });
     await symlink("/etc/hostname", join(cwd, "agents/secret.txt"));
     const { code, stderr } = await service.run("push --force", { cwd });
     expect(stderr).toMatch(
-      /^error: The project cannot be deployed as it is: .*\nagents\/secret\.txt: .*leaves the project/,
+      /^error: The project cannot be deployed: .*\nagents\/secret\.txt: .*leaves the project/,
     );
     expect(code).toBe(1);
   });
 
-  test("without a terminal it asks nobody: exit 2, nothing deployed; --dry-run neither", async () => {
+  test("requires --force without a terminal; --dry-run deploys nothing", async () => {
     const cwd = await projectFolder("unasked", { "agents/unasked.js": agent });
     for (const line of ["push", "push --json"]) {
       const { code, stdout, stderr } = await service.run(line, { cwd, input: "y\n" });
-      expect(stderr).toMatch(/error: This needs a confirmation.*\nhint: {2}Pass --force/);
+      expect(stderr).toMatch(/error: This command requires confirmation.*\nhint: {2}Pass --force/);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     }
     const preview = await service.run("push --dry-run --force", { cwd });
     expect(preview.stderr).toMatch(
-      /\+ agent {5}unasked\n(.|\n)*package: 2 files(.|\n)*Nothing was deployed\.\n$/,
+      /\+ agent {5}unasked\n(.|\n)*package: 2 files(.|\n)*nothing was deployed\.\n$/,
     );
     expect(preview).toMatchObject({ code: 0, stdout: "" });
     expect(await deployed("unasked")).toEqual([]);
   });
 
-  test("shows what changes, says when nothing does, and deploys anew when told to", async () => {
+  test("prints the changes, skips an unchanged package, and deploys it again with --redeploy", async () => {
     const cwd = await projectFolder("plan", { "agents/plan.js": agent });
     expect((await service.run("push --force", { cwd })).code).toBe(0);
     const [first] = await deployed("plan");
 
     const again = await service.run("push", { cwd });
-    expect(again.stderr).toContain("Nothing has changed: plan 1.0 is active in production already.");
+    expect(again.stderr).toContain("No changes: plan 1.0 is already active in production.");
     expect(again.stdout).toContain(`deployment ID  ${first?.deployment_id}\n`);
     expect(again.code).toBe(0);
     expect(await service.json("push", { cwd })).toMatchObject({
@@ -130,7 +128,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect(verbose.stderr).toMatch(/\d+ B {2}agents\/plan\.js\n/);
     expect(verbose.stderr).toMatch(/Packaged in \d+ ms\.\n(.|\n)*Uploaded [\d.]+ \w+ in \d+ ms\.\n/);
     const redeployed = await service.run("push --redeploy --force --verbose", { cwd });
-    expect(redeployed.stderr).toMatch(/nothing differs\n(.|\n)*The package was stored already\./);
+    expect(redeployed.stderr).toMatch(/no changes\n(.|\n)*The package is already stored\./);
     expect((await deployed("plan")).map(({ status }) => status)).toEqual([
       "active",
       "superseded",
@@ -138,18 +136,18 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     ]);
   });
 
-  test("deploys to the environment that is named", async () => {
+  test("deploys to the named environment", async () => {
     const cwd = await projectFolder("elsewhere", { "agents/elsewhere.js": agent });
     const pushed = await service.run("push staging --force", { cwd });
     expect(pushed.stdout).toContain(`${service.url}/env/staging/webhook/`);
     expect(pushed.stderr).toContain("svc run elsewhere --environment staging\n");
     const env = { SVC_BASE_URL: `${service.url}/env/staging` };
-    expect((await service.run("push", { cwd, env })).stderr).toContain("active in staging already");
+    expect((await service.run("push", { cwd, env })).stderr).toContain("already active in staging");
     expect((await service.run("run elsewhere --environment staging")).stdout).toBe('{\n  "ok": true\n}\n');
     expect((await service.run("run elsewhere")).code).toBe(1);
   });
 
-  test("refuses modules that cannot be loaded, before anything is sent", async () => {
+  test("rejects modules that do not load, before it sends a request", async () => {
     const cwd = await projectFolder("unloadable", { "agents/unloadable.js": "export default 7;\n" });
     for (const line of ["push --force", "push --dry-run"]) {
       const { code, stdout, stderr } = await service.run(line, { cwd });
@@ -166,13 +164,13 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
   });
 
-  test("ships what comes from npm, and names the file whose import leads nowhere", async () => {
+  test("bundles npm packages and reports unresolved imports with their position", async () => {
     const cwd = await projectFolder("npm", {
       "agents/npm.ts": 'import { double } from "tiny";\nexport default (): number => double(21);\n',
     });
     const missing = await service.run("push --force", { cwd });
     expect(missing.stderr).toMatch(
-      /^error: The project cannot be deployed as it is: 1 problem\.\nagents\/npm\.ts:1:\d+: .*tiny/,
+      /^error: The project cannot be deployed: 1 problem\.\nagents\/npm\.ts:1:\d+: .*tiny/,
     );
     expect(missing).toMatchObject({ code: 1, stdout: "" });
     await writeFiles(cwd, {
@@ -186,7 +184,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect((await service.run("run npm")).stdout).toBe("42\n");
   });
 
-  test("agents that import zod, openai and ai run on a service without these", async () => {
+  test("runs agents that import zod, openai and ai on a service without these packages", async () => {
     const cwd = await projectFolder("sdk", {
       "agents/sdk.ts": `import { tool } from "ai";
         import OpenAI, { APIConnectionError } from "openai";
@@ -211,13 +209,13 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect(JSON.parse(stdout)).toEqual([true, true, 2]);
   });
 
-  test("says that the upload failed, after trying again, and registers nothing", async () => {
+  test("reports a failed upload after retries and registers no deployment", async () => {
     const cwd = await projectFolder("upload", { "agents/upload.js": agent });
     const uploads = join(service.dataDir, "tmp/uploads");
     await rm(uploads, { recursive: true });
-    await writeFile(uploads, "a file where the storage wants a folder");
+    await writeFile(uploads, "a file in place of the upload folder");
     const { code, stdout, stderr } = await service.run("push --force", { cwd });
-    expect(stderr).toMatch(/warning: The upload broke off \(HTTP 5\d\d\); trying again\./);
+    expect(stderr).toMatch(/warning: The upload failed \(HTTP 5\d\d\); retrying\./);
     expect(stderr).toMatch(
       /error: Deployment failed: package upload error \(HTTP 5\d\d\)\.\nhint: {2}Nothing was deployed\./,
     );

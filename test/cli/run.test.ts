@@ -33,18 +33,18 @@ describe.each(commandRuntimes("node"))("on %s", (runtime) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("svc run: the output alone on standard output, the log on standard error", async () => {
+  test("svc run prints only the output on standard output, and the log on standard error", async () => {
     const input = '{"a": [1, null, "ü\u0085"], "__proto__x": {}}';
     const { code, stdout, stderr } = await service.run("run echo --data -", { input });
     expect(JSON.parse(stdout)).toEqual(JSON.parse(input));
-    // Control characters reach no terminal as they are.
+    // Control characters are escaped.
     expect(stdout).toContain("\\u0085");
     expect(stderr).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}echo {2}one\n +two\n.* {2}echo {2}error {2}bad\n$/);
     expect(code).toBe(0);
     expect((await service.run("run echo")).stdout).toBe("{}\n");
   });
 
-  test("svc run --json prints the whole execution, --detach only its id", async () => {
+  test("svc run --json prints the whole execution, --detach only its ID", async () => {
     const { stdout, code } = await service.run("run echo --json --kind agent");
     expect(JSON.parse(stdout)).toMatchObject({
       status: "succeeded",
@@ -58,9 +58,11 @@ describe.each(commandRuntimes("node"))("on %s", (runtime) => {
     expect(detached).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("svc run: a failed execution exits 1 with the error, and prints no output", async () => {
+  test("svc run exits with 1 and prints the error of a failed execution", async () => {
     const { code, stdout, stderr } = await service.run("run fails");
-    expect(stderr).toMatch(/^error: fails failed: TypeError: no way\nhint: {2}`svc executions show exe_/m);
+    expect(stderr).toMatch(
+      /^error: fails failed: TypeError: no way\nhint: {2}Run `svc executions show exe_/m,
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     const id = /exe_[0-9a-z]{26}/.exec(stderr)?.[0];
     const shown = await service.run(`executions show ${id}`);
@@ -72,45 +74,45 @@ describe.each(commandRuntimes("node"))("on %s", (runtime) => {
     expect(json.code).toBe(1);
   });
 
-  test("svc run tells of an attempt that failed and was repeated", async () => {
+  test("svc run reports a failed attempt and its retry", async () => {
     const { code, stdout, stderr } = await service.run("run flaky");
     expect(stderr).toMatch(/ {2}flaky {2}warn {2}Attempt 1 failed: Error: first\. It will be tried again in/);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "2\n" });
   });
 
-  test("svc run: Ctrl-C detaches, says so and exits 130; the execution goes on", async () => {
+  test("svc run detaches on Ctrl-C with a message and exit code 130, and the execution continues", async () => {
     const { code, stdout, stderr } = await service.run("run slow", {
       onOutput({ stderr }, kill) {
         if (stderr.includes("begun")) kill("SIGINT");
       },
     });
-    expect(stderr).toMatch(/\nDetached; the execution goes on\.\nhint: {2}`svc executions show exe_/);
+    expect(stderr).toMatch(/\nDetached\. The execution continues\.\nhint: {2}Run `svc executions show exe_/);
     expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
     const id = /exe_[0-9a-z]{26}/.exec(stderr)?.[0];
     expect(await service.json(`executions show ${id}`)).toMatchObject({ status: "running" });
-    // The service would wait for it when it is stopped.
+    // Otherwise the service waits for it when it shuts down.
     await service.run(`executions cancel ${id}`);
   });
 
-  test("svc logs --follow goes on until Ctrl-C, and exits 130 then", async () => {
+  test("svc logs --follow exits with 130 on Ctrl-C", async () => {
     const following = service.run("logs --follow --lines 0 --agent echo", {
       onOutput({ stdout }, kill) {
         if (stdout.includes("bad")) kill("SIGINT");
       },
     });
-    // Whether it follows already is not to be seen: so it is run until the line has arrived.
+    // The command does not report when it starts to follow, so the agent runs until the entry arrives.
     let isOver = false;
     void following.then(() => {
       isOver = true;
     });
     while (!isOver) await service.run("run echo");
     const { code, stdout } = await following;
-    // It may have begun between two lines of a run.
+    // It may start between two entries of a run.
     expect(stdout).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}echo {2}(error {2})?(one|bad)\n/);
     expect(code).toBe(130);
   });
 
-  test("svc logs --follow and svc run survive a crash of the service; no line is lost or repeated", async () => {
+  test("svc logs --follow and svc run continue after a crash of the service without lost or duplicate entries", async () => {
     let crash: Promise<void> | undefined;
     const following = service.run("logs --follow --agent ticks --json", {
       onOutput({ stdout }, kill) {
@@ -122,17 +124,17 @@ describe.each(commandRuntimes("node"))("on %s", (runtime) => {
     const { code, stdout, stderr } = await following;
     await crash;
     expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "null\n" });
-    for (const said of [ran.stderr, stderr]) expect(said).toMatch(/trying again(.|\n)*Connected again/);
+    for (const said of [ran.stderr, stderr]) expect(said).toMatch(/reconnecting(.|\n)*Reconnected/);
     expect(code).toBe(130);
     const shown = stdout.trimEnd().split("\n");
     const logged = (await service.run("logs --agent ticks --json")).stdout.trimEnd().split("\n");
-    // A cursor says where its reader is, and these are two readers.
+    // The cursor depends on the reader.
     const lines = (all: string[]) => all.map((line) => ({ ...JSON.parse(line), cursor: "" }));
     expect(lines(shown)).toEqual(lines(logged.slice(0, shown.length)));
-    // The execution was begun anew by the service that came back; `svc run` shows its log just as `svc logs` has it.
+    // The restarted service runs the execution again. `svc run` prints the same log as `svc logs`.
     expect(logged.filter((line) => line.includes("tick 0"))).toHaveLength(2);
     expect(logged.filter((line) => line.includes("tick 9"))).toHaveLength(1);
-    const followed = ran.stderr.split("\n").filter((line) => !/^(Lost|Connected)/.test(line));
+    const followed = ran.stderr.split("\n").filter((line) => !/^(Lost|Reconnected)/.test(line));
     expect(followed).toEqual((await service.run("logs --agent ticks")).stdout.split("\n"));
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { runtimes } from "../support/runtimes.ts";
 import { projectFolder, svcOnTerminal, useService } from "./support.ts";
 
-/** What a terminal shows, without colours and cursor movements. */
+/** The screen without colors and cursor movements. */
 function plain(screen: string): string {
   return stripVTControlCharacters(screen).replaceAll("\r", "");
 }
@@ -11,24 +11,39 @@ function plain(screen: string): string {
 describe.each(runtimes)("on a terminal, svc on %s", (runtime) => {
   const service = useService(runtime);
   const ctrlC = "\u0003";
+  const esc = "\u001b";
+  const promptMs = 2_000;
 
-  test("asks before it deploys: no and Ctrl-C leave everything as it is, yes deploys", async () => {
+  test("asks for confirmation: no, Esc and Ctrl-C deploy nothing, yes deploys", async () => {
     const cwd = await projectFolder("asked", { "agents/asked.js": "export default () => 1;\n" });
-    const push = (types: string) =>
+    const push = (types: string, afterMs = 0) =>
       svcOnTerminal(runtime, ["push"], {
         cwd,
         env: service.env,
-        script: [{ when: "Deploy to production?", types }],
+        script: [{ when: "Deploy to production?", types, afterMs }],
       });
-    const no = await push("\r");
-    expect(plain(no.screen)).toMatch(/\+ agent {5}asked\n(.|\n)*Nothing was changed\.\n$/);
-    expect(no.code).toBe(1);
-    expect((await push(ctrlC)).code).toBe(130);
+    for (const [answer, code] of [
+      ["\r", 1],
+      ["n", 1],
+      [esc, 130],
+      [ctrlC, 130],
+    ] as const) {
+      const no = await push(answer);
+      expect(plain(no.screen)).toMatch(/\+ agent {5}asked\n(.|\n)*Nothing was changed\.\n$/);
+      expect(plain(no.screen)).not.toMatch(/^Yes$/m);
+      expect(no.code).toBe(code);
+    }
     expect(await service.json("deployments --project asked")).toMatchObject({ deployments: [] });
-    const yes = await push("y");
-    expect(plain(yes.screen)).toMatch(/Deployed asked 1\.0 to production(.|\n)*deployment ID {2}dep_/);
+    const startedAt = performance.now();
+    const yes = await push("y", promptMs);
+    const elapsedMs = performance.now() - startedAt;
+    const text = plain(yes.screen);
+    expect(text).toMatch(/Deployed asked 1\.0 to production in [\d.]+ m?s\.(.|\n)*deployment ID {2}dep_/);
+    // The duration does not include the time at the prompt.
+    const [, number = "", unit] = /production in ([\d.]+) (m?s)\./.exec(text) ?? [];
+    expect(Number(number) * (unit === "s" ? 1000 : 1)).toBeLessThan(elapsedMs - promptMs);
     expect(yes.code).toBe(0);
-    // The bar is drawn, and taken away again.
+    // The bar is drawn and removed.
     expect(yes.screen).toMatch(/Uploading .*100 %/);
     expect(yes.screen).toContain("\r\u001b[K");
     expect(await service.json("deployments --project asked")).toMatchObject({
@@ -36,7 +51,7 @@ describe.each(runtimes)("on a terminal, svc on %s", (runtime) => {
     });
   });
 
-  test("reads a secret without showing it; Ctrl-C leaves it unset", async () => {
+  test("reads a secret without echo, and Ctrl-C sets nothing", async () => {
     const set = (name: string, types: string) =>
       svcOnTerminal(runtime, ["secrets", "set", name], {
         env: service.env,
@@ -49,7 +64,7 @@ describe.each(runtimes)("on a terminal, svc on %s", (runtime) => {
     expect(await service.json("secrets")).toMatchObject({ secrets: [{ name: "TYPED" }] });
   });
 
-  test("shows colours, but not where NO_COLOR or TERM=dumb forbids them", async () => {
+  test("prints colors except with NO_COLOR or TERM=dumb", async () => {
     const help = (env: Record<string, string>) => svcOnTerminal(runtime, ["--help"], { env });
     expect((await help({})).screen).toContain("\u001b[1mUsage\u001b[22m");
     for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }] as Record<string, string>[]) {
@@ -57,7 +72,7 @@ describe.each(runtimes)("on a terminal, svc on %s", (runtime) => {
     }
   });
 
-  test("keeps each row of a table on its line", async () => {
+  test("keeps each row of a table on one line", async () => {
     const cwd = await projectFolder("narrow", { "agents/narrow.js": "export default () => 1;\n" });
     await service.run("push --force", { cwd });
     const { screen } = await svcOnTerminal(runtime, ["status"], { env: service.env, columns: 90 });

@@ -1,17 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { expiry, integer, since } from "../../cli/app/options.ts";
-import { nothing, planChanges, type Side } from "../../cli/diff/changes.ts";
-import {
-  bytes,
-  clean,
-  cleanLine,
-  distance,
-  duration,
-  lineJson,
-  prettyJson,
-} from "../../cli/terminal/format.ts";
+import { futureTime, integer, pastTime } from "../../cli/app/option-values.ts";
+import { emptySnapshot, planChanges, type Snapshot } from "../../cli/diff/plan.ts";
+import { bytes, duration, relativeTime } from "../../cli/terminal/format.ts";
+import { lineJson, prettyJson, sanitize, sanitizeLine } from "../../cli/terminal/sanitize.ts";
 
-/** A generator of numbers from 0 to 1, the same at every run. */
+/** A seeded generator of numbers from 0 to 1. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +13,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-describe("texts from elsewhere on a terminal", () => {
+describe("sanitized text", () => {
   test.each([
     ["plain\ttext\nof lines", "plain\ttext\nof lines"],
     ["\u001b[31mred\u001b[0m", "red"],
@@ -33,10 +26,10 @@ describe("texts from elsewhere on a terminal", () => {
     ["unended \u001b[31", "unended "],
     ["日本 ü 🎉", "日本 ü 🎉"],
   ])("%j becomes %j", (text, expected) => {
-    expect(clean(text)).toBe(expected);
+    expect(sanitize(text)).toBe(expected);
   });
 
-  test("whatever they hold, no control character is left but tab and line feed", () => {
+  test("random text keeps no control character except tab and line feed", () => {
     const random = seeded(7);
     const pieces = [
       "\u001b",
@@ -58,9 +51,9 @@ describe("texts from elsewhere on a terminal", () => {
     for (let round = 0; round < 5_000; round += 1) {
       const length = Math.floor(random() * 12);
       const text = Array.from({ length }, () => pieces[Math.floor(random() * pieces.length)]).join("");
-      expect(clean(text)).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/v);
-      expect(cleanLine(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
-      // As JSON nothing may be lost: what a terminal could obey is written as escapes.
+      expect(sanitize(text)).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/v);
+      expect(sanitizeLine(text)).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+      // JSON keeps the value and escapes control characters.
       for (const json of [prettyJson({ text }), lineJson({ text })]) {
         expect(JSON.parse(json)).toEqual({ text });
         expect(json).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\n]]/v);
@@ -69,7 +62,7 @@ describe("texts from elsewhere on a terminal", () => {
   });
 });
 
-describe("amounts and times", () => {
+describe("sizes, durations and times", () => {
   test.each<[number, string]>([
     [0, "0 B"],
     [1023, "1023 B"],
@@ -101,7 +94,7 @@ describe("amounts and times", () => {
     [200_000, "in 2 days"],
   ])("%d s from now is %s", (seconds, text) => {
     const now = new Date("2026-03-01T12:00:00Z");
-    expect(distance(new Date(now.getTime() + seconds * 1000), now)).toBe(text);
+    expect(relativeTime(new Date(now.getTime() + seconds * 1000), now)).toBe(text);
   });
 
   const now = new Date("2026-03-01T12:00:00Z");
@@ -112,7 +105,7 @@ describe("amounts and times", () => {
     ["2026-02-01", "2026-02-01T00:00:00.000Z"],
     ["2026-02-01T10:00:00+02:00", "2026-02-01T08:00:00.000Z"],
   ])("--since %s is %s", (text, expected) => {
-    expect(since(text, now).toISOString()).toBe(expected);
+    expect(pastTime(text, "--since", now).toISOString()).toBe(expected);
   });
 
   test.each([
@@ -127,33 +120,36 @@ describe("amounts and times", () => {
     "2026-02-30T99:00:00Z",
     "March 1",
     "0x10s",
-  ])("--since %j is refused", (text) => {
-    expect(() => since(text, now)).toThrow("--since must be");
+  ])("--since %j is rejected", (text) => {
+    expect(() => pastTime(text, "--since", now)).toThrow("--since must be");
   });
 
-  test("--expires must be to come", () => {
-    expect(expiry("30d", now).toISOString()).toBe("2026-03-31T12:00:00.000Z");
-    expect(() => expiry("2026-03-01T12:00:00Z", now)).toThrow("--expires must be");
-    expect(() => expiry("0s", now)).toThrow("--expires must be");
+  test("--expires must be in the future", () => {
+    expect(futureTime("30d", "--expires", now).toISOString()).toBe("2026-03-31T12:00:00.000Z");
+    expect(() => futureTime("2026-03-01T12:00:00Z", "--expires", now)).toThrow("--expires must be");
+    expect(() => futureTime("0s", "--expires", now)).toThrow("--expires must be");
   });
 
   test.each(["", "-1", "1e3", "0x1", " 5", "5 ", "1001", "99999999999999999999", "٣"])(
-    "%j is no number from 1 to 1000",
+    "%j is rejected as a number from 1 to 1000",
     (text) => {
-      expect(() => integer(text, "--limit", 1, 1000)).toThrow("--limit must be a whole number");
+      expect(() => integer(1, 1000)(text, "--limit")).toThrow("--limit must be a whole number");
     },
   );
 });
 
 describe("a plan", () => {
-  const side = (traits: Record<string, Record<string, string>>, files: Record<string, string>): Side => ({
-    ...nothing,
-    agents: new Map(Object.entries(traits)),
+  const snapshot = (
+    attributes: Record<string, Record<string, string>>,
+    files: Record<string, string>,
+  ): Snapshot => ({
+    ...emptySnapshot,
+    agents: new Map(Object.entries(attributes)),
     files: new Map(Object.entries(files).map(([path, digest]) => [path, { digest }])),
   });
 
-  test("of the same on both sides is empty", () => {
-    const same = side({ a: { timeout: "1 s" } }, { "agents/a.ts": "1" });
+  test("has no changes for equal snapshots", () => {
+    const same = snapshot({ a: { timeout: "1 s" } }, { "agents/a.ts": "1" });
     expect(planChanges(same, same)).toEqual({
       agents: [],
       workflows: [],
@@ -173,23 +169,26 @@ describe("a plan", () => {
     ["workflows/a.ts", false],
     ["agents/lib/a.ts", false],
   ])("a change of %s is a change of agent a: %s", (path, isCode) => {
-    const { agents, files } = planChanges(side({ a: {} }, { [path]: "1" }), side({ a: {} }, { [path]: "2" }));
+    const { agents, files } = planChanges(
+      snapshot({ a: {} }, { [path]: "1" }),
+      snapshot({ a: {} }, { [path]: "2" }),
+    );
     expect(agents).toEqual(isCode ? [{ change: "changed", key: "a", details: ["code"] }] : []);
     expect(files).toEqual([{ change: "changed", key: path, details: [] }]);
   });
 
-  test("adding and removing are told as such, the removed last", () => {
-    const before = side({ gone: {}, kept: { retries: "0" } }, { "agents/gone.ts": "1" });
-    const after = side({ come: {}, kept: { retries: "3" } }, { "agents/come.ts": "1" });
+  test("lists added, changed and then removed items", () => {
+    const before = snapshot({ removed: {}, kept: { retries: "0" } }, { "agents/removed.ts": "1" });
+    const after = snapshot({ added: {}, kept: { retries: "3" } }, { "agents/added.ts": "1" });
     expect(planChanges(before, after)).toMatchObject({
       agents: [
-        { change: "added", key: "come" },
+        { change: "added", key: "added" },
         { change: "changed", key: "kept", details: ["retries: 0 → 3"] },
-        { change: "removed", key: "gone" },
+        { change: "removed", key: "removed" },
       ],
       files: [
-        { change: "added", key: "agents/come.ts" },
-        { change: "removed", key: "agents/gone.ts" },
+        { change: "added", key: "agents/added.ts" },
+        { change: "removed", key: "agents/removed.ts" },
       ],
     });
   });

@@ -5,20 +5,20 @@ import { commandRuntimes } from "../support/runtimes.ts";
 import { leaves, type Result, svc } from "./support.ts";
 
 describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
-  test("runs on the runtime that the test names", async () => {
+  test("runs on this runtime", async () => {
     const { code, stdout } = await svc(runtime, ["--version"]);
     expect(stdout).toMatch(new RegExp(`^svc \\d+\\.\\d+\\.\\d+ \\(${runtime} \\d+\\.\\d+\\.\\d+\\)\n$`));
     expect(code).toBe(0);
   });
 
-  test("--help names every command, on standard output", async () => {
+  test("--help prints every command on standard output", async () => {
     const { code, stdout, stderr } = await svc(runtime, ["--help"]);
     for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
     expect(stderr).toBe("");
     expect(code).toBe(0);
   });
 
-  test("without a command: the help on standard error, exit 2", async () => {
+  test("prints the help on standard error and exits with 2 without a command", async () => {
     const { code, stdout, stderr } = await svc(runtime, []);
     expect(stderr).toContain("svc <command> [options]");
     expect(stdout).toBe("");
@@ -36,28 +36,28 @@ describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
     [["logs", "-x"], /Unknown option -x/],
     [["logs", "-fx"], /Unknown option -x/],
     [["logs", "--no-follow"], /Unknown option --no-follow/],
-    [["logs", "--follow=yes"], /--follow takes no value, but got "yes"\./],
-    [["logs", "--lines"], /--lines needs a value\./],
-    [["logs", "--lines="], /--lines needs a value\./],
-    [["logs", "--lines", "--follow"], /--lines needs a value\./],
-    [["logs", "--lines", "10x"], /--lines must be a whole number from 0 to 10000; it is "10x"\./],
-    [["logs", "--lines", "10001"], /from 0 to 10000; it is "10001"\./],
-    [["logs", "--lines", "1", "-n", "2"], /-n is given twice; it takes one value\./],
+    [["logs", "--follow=yes"], /--follow does not take a value, but "yes" was given\./],
+    [["logs", "--lines"], /--lines requires a value\./],
+    [["logs", "--lines="], /--lines requires a value\./],
+    [["logs", "--lines", "--follow"], /--lines requires a value\./],
+    [["logs", "--lines", "10x"], /--lines must be a whole number from 0 to 10000, not "10x"\./],
+    [["logs", "--lines", "10001"], /from 0 to 10000, not "10001"\./],
+    [["logs", "--lines", "1", "-n", "2"], /-n may be given only once\./],
     [["logs", "--agent", "a", "--workflow", "b"], /--agent and --workflow exclude each other\./],
+    [["executions", "--status", "faild"], /must be one of queued, .*, not "faild"\. Did you mean "failed"\?/],
+    [["executions", "--limit", "0"], /from 1 to 1000, not "0"\./],
     [
-      ["executions", "--status", "faild"],
-      /must be one of queued, .*; it is "faild"\. Did you mean "failed"\?/,
+      ["executions", "--since", "yesterday"],
+      /--since must be a duration or an RFC 3339 time, not "yesterday"\./,
     ],
-    [["executions", "--limit", "0"], /from 1 to 1000; it is "0"\./],
-    [["executions", "--since", "yesterday"], /--since must be so long ago or a time; it is "yesterday"\./],
-    [["executions", "show"], /<execution-id> is missing/],
+    [["executions", "show"], /<execution-id> is required/],
     [["executions", "show", ""], /<execution-id> must not be empty\./],
     [
       ["executions", "show", "a", "b"],
       /Unexpected argument "b": `svc executions show` takes <execution-id>\./,
     ],
-    [["status", "now"], /Unexpected argument "now": `svc status` takes no argument\./],
-  ])("%j is wrong usage", async (args, message) => {
+    [["status", "now"], /Unexpected argument "now": `svc status` takes no arguments\./],
+  ])("%j exits with 2", async (args, message) => {
     const { code, stdout, stderr } = await svc(runtime, args, { env: { SVC_API_KEY: "svc_a_b" } });
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);
@@ -84,18 +84,18 @@ async function svcHere(args: readonly string[]): Promise<Result> {
 }
 
 describe("svc", () => {
-  test.each(leaves())("%s --help shows usage and options", async (path) => {
+  test.each(leaves())("%s --help prints usage and options", async (path) => {
     const { code, stdout, stderr } = await svcHere([...path.split(" "), "--help"]);
     expect(stdout).toContain(`Usage\n  svc ${path}`);
     expect(stdout).toContain("-h, --help");
-    // No colours where there is no terminal, and no gap in a description.
+    // No colors without a terminal, and no missing description.
     expect(stdout).not.toContain("\u001b");
     expect(stdout).not.toContain("undefined");
     expect(stderr).toBe("");
     expect(code).toBe(0);
   });
 
-  test.each(leaves())("%s refuses an unknown option", async (path) => {
+  test.each(leaves())("%s rejects an unknown option", async (path) => {
     const { code, stdout, stderr } = await svcHere([...path.split(" "), "--no-such-option"]);
     expect(stderr).toContain(`error: Unknown option --no-such-option for \`svc ${path}\``);
     expect(stdout).toBe("");

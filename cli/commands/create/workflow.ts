@@ -1,14 +1,13 @@
 import { type Command, command } from "../../app/command.ts";
 
-const workflow: Command = command({
-  about: "Writes workflows/<name>.ts and adds it to svc-project.yaml, in which all else stays as it is.",
+export default command({
+  details:
+    "Writes workflows/<name>.ts and adds an entry to svc-project.yaml. The rest of the file does not change.",
   args: {
-    name: { type: "positional", description: "Its name: letters, digits, _ and -" },
+    name: { type: "positional", description: "Name of the workflow: letters, digits, _ and -" },
   },
-  async run(values) {
-    const { create } = await import("../../project/create.ts");
-    await create(process.cwd(), "workflow", values.name);
+  async run({ name }) {
+    const { createTarget } = await import("../../project/create-target.ts");
+    await createTarget(process.cwd(), "workflow", name);
   },
-});
-
-export default workflow;
+}) as Command;

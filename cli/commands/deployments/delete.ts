@@ -1,46 +1,28 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
+import { deploymentId, force, output } from "../../app/options.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { cleanLine, count } from "../../terminal/format.ts";
-import { printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { contentsOf } from "../../terminal/format.ts";
+import { report } from "../../terminal/report.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { printMessage } from "../../views/result.ts";
 
-const remove: Command = command({
-  about: "The webhooks of a deleted deployment answer 410. Executions that are running finish.",
-  args: {
-    "deployment-id": { type: "positional", description: "The deployment, `dep_` and 26 characters" },
-    force: { type: "boolean", description: "Do not ask" },
-    ...json,
-    ...verbose,
-  },
+export default command({
+  details: "Webhooks of a deleted deployment return 410. Running executions finish.",
+  args: { ...deploymentId, ...force, ...output },
   async run(values) {
-    const deployments = await openConnection(values).client("deployments");
-    const deploymentId = values["deployment-id"];
-    const deployment = await deployments.getDeployment({ deploymentId });
-    const what = cleanLine(`${deployment.project} ${deployment.version} (${deployment.environment})`);
-    if (deployment.status === "active" && !values.json) {
-      const { agents, workflows, webhooks, schedules } = deployment;
-      const stops = [
-        count(agents.length, "agent"),
-        count(workflows.length, "workflow"),
-        count(webhooks.length, "webhook"),
-        count(schedules.length, "schedule"),
-      ].join(", ");
-      say.warning(`It is active. With it stop ${stops}; nothing takes their place.`);
+    const deployments = await connect("deployments", values);
+    const id = values["deployment-id"];
+    const deployment = await deployments.getDeployment({ deploymentId: id });
+    const isActive = deployment.status === "active";
+    const label = sanitizeLine(`${deployment.project} ${deployment.version} (${deployment.environment})`);
+    if (isActive && !values.json) {
+      report.warning(`This deployment is active. Deleting it stops ${contentsOf(deployment)}.`);
     }
-    await confirm(`Delete ${what}?`, values);
-    // Whoever confirmed was told that it is active; one that became active since then is not deleted.
-    const deleted = await deployments.deleteDeployment({
-      deploymentId,
-      force: deployment.status === "active",
-    });
-    if (values.json) {
-      const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");
-      return printJson(DeploymentSchema, deleted);
-    }
-    say.done(`Deleted ${deploymentId}, ${what}.`);
+    await confirm(`Delete ${label}?`, values);
+    // The confirmation does not cover a deployment that has become active since then.
+    const deleted = await deployments.deleteDeployment({ deploymentId: id, force: isActive });
+    if (values.json) return printMessage(deleted);
+    report.success(`Deleted ${id}, ${label}.`);
   },
-});
-
-export default remove;
+}) as Command;

@@ -1,61 +1,52 @@
 import { activeDeployment } from "../../api/active-deployment.ts";
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { CliError } from "../../app/errors.ts";
-import { json, verbose } from "../../app/options.ts";
+import { deploymentId, force, json, verbose } from "../../app/options.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { cleanLine } from "../../terminal/format.ts";
-import { print, printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
-import { sayPlan } from "../../views/changes.ts";
-import { deployedText } from "../../views/deployment.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { printActivated, reportPlan } from "../../views/plan.ts";
 
-const promote: Command = command({
-  about: "Deploys the very package of a deployment to another environment. Nothing is packaged or uploaded.",
+export default command({
+  details:
+    "Deploys the stored package of a deployment to another environment, without packaging or uploading it.",
   args: {
-    "deployment-id": { type: "positional", description: "The deployment whose package to deploy" },
+    ...deploymentId,
     environment: {
       type: "positional",
       required: false,
       default: "production",
-      description: "Where to",
+      description: "Environment to deploy to",
     },
-    force: { type: "boolean", description: "Do not ask" },
+    ...force,
     ...json,
-    verbose: { ...verbose.verbose, description: "Also every file that changes" },
+    verbose: { ...verbose.verbose, description: "Also list every changed file" },
   },
-  examples: [["svc deployments promote <deployment-id>", "From staging to production"]],
+  examples: [["svc deployments promote <deployment-id>", "Promote from staging to production"]],
   async run(values) {
-    const deployments = await openConnection(values).client("deployments");
+    const deployments = await connect("deployments", values);
     const { environment } = values;
-    const wanted = await deployments.getDeployment({
+    const source = await deployments.getDeployment({
       deploymentId: values["deployment-id"],
       includeFiles: true,
     });
-    const active = await activeDeployment(deployments, wanted.project, environment);
-    const what = cleanLine(`${wanted.project} ${wanted.version}`);
-    if (active?.digest === wanted.digest) {
+    const active = await activeDeployment(deployments, source.project, environment);
+    if (active?.digest === source.digest) {
       throw new CliError(
-        `The package of ${wanted.deploymentId} is active in ${environment} already, as ${active.deploymentId}.`,
-        "Name another environment.",
+        `The package of ${source.deploymentId} is already active in ${environment}, as ${active.deploymentId}.`,
+        "Choose another environment.",
       );
     }
+    const label = sanitizeLine(`${source.project} ${source.version}`);
     if (!values.json) {
-      sayPlan(`${what} → ${environment}, from ${wanted.environment}`, active, wanted, values);
+      reportPlan(`Promote ${label} from ${source.environment} to ${environment}:`, active, source, values);
     }
     await confirm(`Promote to ${environment}?`, values);
     const deployment = await deployments.createDeployment({
-      sourceDeploymentId: wanted.deploymentId,
-      digest: wanted.digest,
+      sourceDeploymentId: source.deploymentId,
+      digest: source.digest,
       environment,
     });
-    if (values.json) {
-      const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");
-      return printJson(DeploymentSchema, deployment);
-    }
-    say.done(`Promoted ${what} to ${environment}.`);
-    print(deployedText(deployment));
+    await printActivated(deployment, values, `Promoted ${label} to ${environment}.`);
   },
-});
-
-export default promote;
+}) as Command;

@@ -1,27 +1,20 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { print, printJson } from "../../terminal/output.ts";
+import { deploymentId, json, verbose } from "../../app/options.ts";
 import { deploymentText } from "../../views/deployment.ts";
+import { printResource } from "../../views/result.ts";
 
-const show: Command = command({
+export default command({
   args: {
-    "deployment-id": { type: "positional", description: "The deployment, `dep_` and 26 characters" },
+    ...deploymentId,
     ...json,
-    verbose: { ...verbose.verbose, description: "Also every packaged file and every field mapping" },
+    verbose: { ...verbose.verbose, description: "Also print packaged files and field mappings" },
   },
   async run(values) {
-    const deployments = await openConnection(values).client("deployments");
-    const deployment = await deployments.getDeployment({
+    const deployment = await (await connect("deployments", values)).getDeployment({
       deploymentId: values["deployment-id"],
       includeFiles: values.verbose,
     });
-    if (values.json) {
-      const { DeploymentSchema } = await import("../../../proto/svc/v1/deployment_pb.ts");
-      return printJson(DeploymentSchema, deployment);
-    }
-    print(deploymentText(deployment, { verbose: values.verbose }));
+    await printResource(deployment, values, () => deploymentText(deployment, values));
   },
-});
-
-export default show;
+}) as Command;

@@ -1,29 +1,21 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { executionId, output } from "../../app/options.ts";
+import { report } from "../../terminal/report.ts";
+import { printMessage } from "../../views/result.ts";
 
-const cancel: Command = command({
-  about:
-    "One that waits ends at once. One that runs is told by ctx.signal and has 5 s before its process is ended; what it\nruns itself is cancelled too.",
-  args: {
-    "execution-id": { type: "positional", description: "The execution, `exe_` and 26 characters" },
-    ...json,
-    ...verbose,
-  },
+export default command({
+  details:
+    "Queued executions are cancelled immediately. A running execution receives the abort signal ctx.signal and is terminated after 5 s. Its child executions are cancelled too.",
+  args: { ...executionId, ...output },
   async run(values) {
-    const executions = await openConnection(values).client("executions");
+    const executions = await connect("executions", values);
     const execution = await executions.cancelExecution({ executionId: values["execution-id"] });
-    if (values.json) {
-      const { ExecutionSchema } = await import("../../../proto/svc/v1/execution_pb.ts");
-      return printJson(ExecutionSchema, execution);
-    }
-    const { executionId, status } = execution;
-    if (status === "cancelled") return say.done(`Cancelled ${executionId}.`);
-    if (status === "running") return say.done(`${executionId} was told to stop; it has 5 s.`);
-    say.line(`${executionId} has ended already: it ${status === "failed" ? "failed" : status}.`);
+    if (values.json) return printMessage(execution);
+    const { executionId: id, status } = execution;
+    if (status === "cancelled") return report.success(`Cancelled ${id}.`);
+    if (status === "running")
+      return report.success(`Requested the cancellation of ${id}; it has 5 s to stop.`);
+    report.line(`${id} has already ended with status ${status}.`);
   },
-});
-
-export default cancel;
+}) as Command;

@@ -1,80 +1,51 @@
-import { openConnection } from "../../api/connection.ts";
-import { ago, elapsedMs } from "../../api/timestamps.ts";
+import { connect } from "../../api/connection.ts";
+import { ago, elapsedMs, timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import {
-  environment,
-  integer,
-  json,
-  limit,
-  since,
-  sinceOption,
-  target,
-  targetOf,
-  verbose,
-} from "../../app/options.ts";
+import { environment, limit, output, since, target, targetOf } from "../../app/options.ts";
 import { duration } from "../../terminal/format.ts";
-import { print, printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
-import { table } from "../../terminal/table.ts";
+import { printList } from "../../views/result.ts";
 import { statusCell } from "../../views/status.ts";
 
-const list: Command = command({
+export default command({
   args: {
     ...limit,
     status: {
       type: "enum",
       options: ["queued", "running", "succeeded", "failed", "cancelled"],
       valueHint: "status",
-      description: "Only those in one state",
+      description: "Filter by status",
     },
     ...target,
-    ...sinceOption,
+    ...since,
     ...environment,
-    ...json,
-    ...verbose,
+    ...output,
   },
   examples: [
-    ["svc executions --status failed --since 1d", "What failed in the last day"],
-    ["svc executions --agent triage --json", "For a program"],
+    ["svc executions --status failed --since 1d", "List failed executions of the last day"],
+    ["svc executions --agent triage --json", "Print the executions of one agent as JSON"],
   ],
   async run(values) {
-    const pageSize = integer(values.limit, "--limit", 1, 1000);
-    const from = values.since === undefined ? undefined : since(values.since);
-    const { kind, name } = targetOf(values);
-    const connection = openConnection(values);
-    const executions = await connection.client("executions");
-    const [{ ListExecutionsResponseSchema }, { timestampFromDate }] = await Promise.all([
-      import("../../../proto/svc/v1/execution_pb.ts"),
-      import("@bufbuild/protobuf/wkt"),
-    ]);
-    const page = await executions.listExecutions({
+    const page = await (await connect("executions", values)).listExecutions({
+      ...targetOf(values),
       status: values.status ?? "",
-      name,
-      kind,
+      since: timestampOf(values.since),
       environment: values.environment ?? "",
-      pageSize,
-      ...(from !== undefined && { since: timestampFromDate(from) }),
+      pageSize: values.limit,
     });
-    if (values.json) return printJson(ListExecutionsResponseSchema, page);
-    if (page.executions.length === 0) {
-      say.line("No executions found.");
-      return say.hint("Start one with `svc run <name> --data <file>`, or by a webhook.");
-    }
-    const rows = page.executions.map((execution) => {
-      const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
-      return [
-        execution.executionId,
-        statusCell(execution.status),
-        execution.name,
-        execution.trigger,
-        ago(execution.createdAt),
-        tookMs === null ? "" : duration(tookMs),
-      ];
+    await printList(page, values, {
+      headings: ["ID", "STATUS", "NAME", "TRIGGER", "CREATED", "TOOK"],
+      rows: page.executions.map((execution) => {
+        const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
+        return [
+          execution.executionId,
+          statusCell(execution.status),
+          execution.name,
+          execution.trigger,
+          ago(execution.createdAt),
+          tookMs === null ? "" : duration(tookMs),
+        ];
+      }),
+      empty: ["No executions found.", "Run `svc run <name> --data <file>` or send a request to a webhook."],
     });
-    print(table(["ID", "STATUS", "NAME", "TRIGGER", "CREATED", "TOOK"], rows));
-    if (page.nextPageToken !== "")
-      say.hint(`There are more; raise --limit (${pageSize}) or narrow the list.`);
   },
-});
-
-export default list;
+}) as Command;

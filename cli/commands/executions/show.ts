@@ -1,25 +1,16 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { print, printJson } from "../../terminal/output.ts";
+import { executionId, output } from "../../app/options.ts";
 import { executionText } from "../../views/execution.ts";
+import { printResource } from "../../views/result.ts";
 
-const show: Command = command({
-  args: {
-    "execution-id": { type: "positional", description: "The execution, `exe_` and 26 characters" },
-    ...json,
-    ...verbose,
-  },
-  examples: [["svc logs --execution <execution-id>", "What it wrote to the log"]],
+export default command({
+  details: "Prints status, times, input, output, error and failed attempts.",
+  args: { ...executionId, ...output },
+  examples: [["svc logs --execution <execution-id>", "Print the log of an execution"]],
   async run(values) {
-    const executions = await openConnection(values).client("executions");
+    const executions = await connect("executions", values);
     const execution = await executions.getExecution({ executionId: values["execution-id"] });
-    if (values.json) {
-      const { ExecutionSchema } = await import("../../../proto/svc/v1/execution_pb.ts");
-      return printJson(ExecutionSchema, execution);
-    }
-    print(await executionText(execution));
+    await printResource(execution, values, () => executionText(execution));
   },
-});
-
-export default show;
+}) as Command;

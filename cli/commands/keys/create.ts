@@ -1,39 +1,21 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
+import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { expiry, json, newKey, verbose } from "../../app/options.ts";
-import { printJson } from "../../terminal/output.ts";
-import { printNewKey } from "../../views/new-key.ts";
+import { newKey, output } from "../../app/options.ts";
+import { printNewKey } from "../../views/api-key.ts";
+import { printMessage } from "../../views/result.ts";
 
-const create: Command = command({
-  about:
-    "Prints the key on standard output, once: it is stored nowhere. Two keys may be valid at a time, so that one can\ntake the other's place before that is revoked.",
-  args: {
-    ...newKey,
-    ...json,
-    ...verbose,
-  },
-  examples: [["svc keys create --name ci --scope deploy --expires 90d", "A key for a pipeline"]],
+export default command({
+  details:
+    "Prints the key on standard output, once; it is not stored. To rotate a key, create the new key before you revoke the old one.",
+  args: { ...newKey, ...output },
+  examples: [["svc keys create --name ci --scope deploy --expires 90d", "Create a key for a CI pipeline"]],
   async run(values) {
-    const expires = values.expires === undefined ? undefined : expiry(values.expires);
-    const organization = await openConnection(values).client("organization");
-    const { timestampFromDate } = await import("@bufbuild/protobuf/wkt");
-    const answer = await organization.createApiKey({
-      name: values.name,
-      scope: values.scope,
-      ...(expires !== undefined && { expiresAt: timestampFromDate(expires) }),
-    });
-    if (values.json) {
-      const { CreateApiKeyResponseSchema } = await import("../../../proto/svc/v1/organization_pb.ts");
-      return printJson(CreateApiKeyResponseSchema, answer);
-    }
-    printNewKey({
-      keyId: answer.key?.keyId ?? "",
-      name: values.name,
-      scope: values.scope,
-      expiresAtMs: expires?.getTime() ?? null,
-      token: answer.token,
-    });
+    const { name, scope, expires } = values;
+    const organization = await connect("organization", values);
+    const created = await organization.createApiKey({ name, scope, expiresAt: timestampOf(expires) });
+    if (values.json) return printMessage(created);
+    const keyId = created.key?.keyId ?? "";
+    printNewKey({ keyId, name, scope, expiresAtMs: expires?.getTime() ?? null, token: created.token });
   },
-});
-
-export default create;
+}) as Command;

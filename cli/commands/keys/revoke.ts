@@ -1,30 +1,20 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { cleanLine } from "../../terminal/format.ts";
-import { printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { output } from "../../app/options.ts";
+import { report } from "../../terminal/report.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { printMessage } from "../../views/result.ts";
 
-const revoke: Command = command({
-  about: "It is refused from then on, for good. What was deployed with it stays.",
+export default command({
+  details: "The service rejects a revoked key permanently. Deployments that were pushed with it stay.",
   args: {
-    "key-id": {
-      type: "positional",
-      description: "The key, `key_` and 26 characters: its id, not the key itself",
-    },
-    ...json,
-    ...verbose,
+    "key-id": { type: "positional", description: "Key ID, `key_` and 26 characters; not the key itself" },
+    ...output,
   },
   async run(values) {
-    const key = await (await openConnection(values).client("organization")).revokeApiKey({
-      keyId: values["key-id"],
-    });
-    if (values.json) {
-      const { ApiKeySchema } = await import("../../../proto/svc/v1/organization_pb.ts");
-      return printJson(ApiKeySchema, key);
-    }
-    say.done(`Revoked ${key.keyId}, "${cleanLine(key.name)}".`);
+    const organization = await connect("organization", values);
+    const key = await organization.revokeApiKey({ keyId: values["key-id"] });
+    if (values.json) return printMessage(key);
+    report.success(`Revoked API key ${key.keyId} "${sanitizeLine(key.name)}".`);
   },
-});
-
-export default revoke;
+}) as Command;

@@ -1,41 +1,25 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { environment, json, verbose } from "../../app/options.ts";
-import { cleanLine } from "../../terminal/format.ts";
-import { print, printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
-import { table } from "../../terminal/table.ts";
-import { lastCell, nextCells } from "../../views/schedule.ts";
+import { oneEnvironment, output } from "../../app/options.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { printList } from "../../views/result.ts";
+import { lastTickCell, nextRunCells } from "../../views/schedule.ts";
 
-const list: Command = command({
-  args: {
-    environment: {
-      ...environment.environment,
-      description: "Those of this environment instead of production",
-    },
-    ...json,
-    ...verbose,
-  },
+export default command({
+  args: { ...oneEnvironment, ...output },
   async run(values) {
-    const schedules = await openConnection(values).client("schedules");
-    const answer = await schedules.listSchedules({ environment: values.environment ?? "" });
-    if (values.json) {
-      const { ListSchedulesResponseSchema } = await import("../../../proto/svc/v1/schedule_pb.ts");
-      return printJson(ListSchedulesResponseSchema, answer);
-    }
-    if (answer.schedules.length === 0) {
-      say.line("No schedules found.");
-      return say.hint("Add `schedules` to svc-project.yaml, then run `svc push`.");
-    }
-    const rows = answer.schedules.map((schedule) => [
-      schedule.name,
-      cleanLine(schedule.cron),
-      cleanLine(schedule.timezone),
-      ...nextCells(schedule),
-      lastCell(schedule),
-    ]);
-    print(table(["NAME", "CRON", "ZONE", "NEXT RUN, IN ITS ZONE", "HERE", "LAST"], rows));
+    const schedules = await connect("schedules", values);
+    const page = await schedules.listSchedules({ environment: values.environment ?? "" });
+    await printList(page, values, {
+      headings: ["NAME", "CRON", "TIME ZONE", "NEXT RUN", "LOCAL TIME", "LAST RUN"],
+      rows: page.schedules.map((schedule) => [
+        schedule.name,
+        sanitizeLine(schedule.cron),
+        sanitizeLine(schedule.timezone),
+        ...nextRunCells(schedule),
+        lastTickCell(schedule),
+      ]),
+      empty: ["No schedules found.", "Add `schedules` to svc-project.yaml and run `svc push`."],
+    });
   },
-});
-
-export default list;
+}) as Command;

@@ -1,13 +1,17 @@
-import { callSchedule } from "../../api/schedule-call.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, oneSchedule, verbose } from "../../app/options.ts";
-import { say } from "../../terminal/report.ts";
-import { changedText } from "../../views/schedule.ts";
+import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
+import { report } from "../../terminal/report.ts";
+import { printMessage } from "../../views/result.ts";
+import { scheduleStateText } from "../../views/schedule.ts";
 
-const pause: Command = command({
-  about: "It stays paused across deployments, until it is resumed.",
-  args: { ...oneSchedule, ...json, ...verbose },
-  run: (values) => callSchedule("pauseSchedule", values, (schedule) => say.done(changedText(schedule))),
-});
-
-export default pause;
+export default command({
+  details: "A paused schedule stays paused across deployments until it is resumed.",
+  args: { ...scheduleName, ...oneEnvironment, ...output },
+  async run(values) {
+    const { name, environment = "" } = values;
+    const schedule = await (await connect("schedules", values)).pauseSchedule({ name, environment });
+    if (values.json) return printMessage(schedule);
+    report.success(scheduleStateText(schedule));
+  },
+}) as Command;

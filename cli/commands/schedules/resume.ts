@@ -1,13 +1,17 @@
-import { callSchedule } from "../../api/schedule-call.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, oneSchedule, verbose } from "../../app/options.ts";
-import { say } from "../../terminal/report.ts";
-import { changedText } from "../../views/schedule.ts";
+import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
+import { report } from "../../terminal/report.ts";
+import { printMessage } from "../../views/result.ts";
+import { scheduleStateText } from "../../views/schedule.ts";
 
-const resume: Command = command({
-  about: "It runs again from its next time on; what it missed is not made up for.",
-  args: { ...oneSchedule, ...json, ...verbose },
-  run: (values) => callSchedule("resumeSchedule", values, (schedule) => say.done(changedText(schedule))),
-});
-
-export default resume;
+export default command({
+  details: "The schedule continues with its next run. Missed runs are not caught up.",
+  args: { ...scheduleName, ...oneEnvironment, ...output },
+  async run(values) {
+    const { name, environment = "" } = values;
+    const schedule = await (await connect("schedules", values)).resumeSchedule({ name, environment });
+    if (values.json) return printMessage(schedule);
+    report.success(scheduleStateText(schedule));
+  },
+}) as Command;

@@ -1,13 +1,15 @@
-import { callSchedule } from "../../api/schedule-call.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, oneSchedule, verbose } from "../../app/options.ts";
-import { print } from "../../terminal/output.ts";
+import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
+import { printResource } from "../../views/result.ts";
 import { scheduleText } from "../../views/schedule.ts";
 
-const show: Command = command({
-  about: "The next ten runs, and the last ten ticks with what came of each.",
-  args: { ...oneSchedule, ...json, ...verbose },
-  run: (values) => callSchedule("getSchedule", values, (schedule) => print(scheduleText(schedule))),
-});
-
-export default show;
+export default command({
+  details: "Prints the next ten runs and the result of each of the last ten ticks.",
+  args: { ...scheduleName, ...oneEnvironment, ...output },
+  async run(values) {
+    const { name, environment = "" } = values;
+    const schedule = await (await connect("schedules", values)).getSchedule({ name, environment });
+    await printResource(schedule, values, () => scheduleText(schedule));
+  },
+}) as Command;

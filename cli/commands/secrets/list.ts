@@ -1,31 +1,18 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { print, printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
-import { table } from "../../terminal/table.ts";
+import { output } from "../../app/options.ts";
+import { printList } from "../../views/result.ts";
 
-const list: Command = command({
-  about: "Names and times; no command and no request ever shows a value.",
-  args: { ...json, ...verbose },
+export default command({
+  details: "Prints names and times. The values cannot be read back.",
+  args: output,
   async run(values) {
-    const answer = await (await openConnection(values).client("organization")).listSecrets({});
-    if (values.json) {
-      const { ListSecretsResponseSchema } = await import("../../../proto/svc/v1/organization_pb.ts");
-      return printJson(ListSecretsResponseSchema, answer);
-    }
-    if (answer.secrets.length === 0) {
-      say.line("No secrets found.");
-      return say.hint("Set one with `svc secrets set <name>`.");
-    }
-    const rows = answer.secrets.map(({ name, createdAt, updatedAt }) => [
-      name,
-      ago(createdAt),
-      ago(updatedAt),
-    ]);
-    print(table(["NAME", "CREATED", "SET"], rows));
+    const page = await (await connect("organization", values)).listSecrets({});
+    await printList(page, values, {
+      headings: ["NAME", "CREATED", "UPDATED"],
+      rows: page.secrets.map(({ name, createdAt, updatedAt }) => [name, ago(createdAt), ago(updatedAt)]),
+      empty: ["No secrets found.", "Run `svc secrets set <name>` to set one."],
+    });
   },
-});
-
-export default list;
+}) as Command;

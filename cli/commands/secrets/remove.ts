@@ -1,19 +1,16 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { prettyJson } from "../../terminal/format.ts";
-import { print } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { output } from "../../app/options.ts";
+import { printJson } from "../../terminal/output.ts";
+import { report } from "../../terminal/report.ts";
 
-const remove: Command = command({
-  about: "Webhooks that are signed with it refuse what is sent to them from then on.",
-  args: { name: { type: "positional", description: "Name of the secret" }, ...json, ...verbose },
+export default command({
+  details: "Webhooks that verify signatures with this secret reject all requests from then on.",
+  args: { name: { type: "positional", description: "Name of the secret" }, ...output },
   async run(values) {
     const { name } = values;
-    await (await openConnection(values).client("organization")).deleteSecret({ name });
-    if (values.json) print(prettyJson({ name }));
-    else say.done(`Removed ${name}.`);
+    await (await connect("organization", values)).deleteSecret({ name });
+    if (values.json) printJson({ name });
+    else report.success(`Removed ${name}.`);
   },
-});
-
-export default remove;
+}) as Command;

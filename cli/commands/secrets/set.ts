@@ -1,48 +1,44 @@
 import { openConnection } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { UsageError } from "../../app/errors.ts";
-import { json, verbose } from "../../app/options.ts";
-import { printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { readStandardInput } from "../../app/input.ts";
+import { output } from "../../app/options.ts";
+import { report } from "../../terminal/report.ts";
+import { printMessage } from "../../views/result.ts";
 
-const set: Command = command({
-  about:
-    "The value comes from standard input, without a line break at its end, or from a prompt that does not show it;\nnever from an argument, which others on this machine could see. Agents read it as ctx.secrets.NAME.",
+export default command({
+  details:
+    "Reads the value from standard input without a trailing line break, or from a prompt without echo. The value is never an argument, since arguments are visible to other users of the machine. Agents read it as ctx.secrets.NAME.",
   args: {
     name: { type: "positional", description: "Name of the secret: letters, digits, _ and -" },
-    ...json,
-    ...verbose,
+    ...output,
   },
   examples: [
-    ["svc secrets set GITHUB_SECRET", "Asks for the value"],
-    ["svc secrets set GITHUB_SECRET < secret.txt", "Takes it from a file"],
+    ["svc secrets set GITHUB_SECRET", "Prompt for the value"],
+    ["svc secrets set GITHUB_SECRET < secret.txt", "Read the value from a file"],
   ],
   async run(values) {
     const connection = openConnection(values);
     const { name } = values;
     const value = await readValue(name);
-    if (value === "")
-      throw new UsageError("The value is empty.", `To take a secret away: \`svc secrets remove ${name}\`.`);
-    const secret = await (await connection.client("organization")).setSecret({ name, value });
-    if (values.json) {
-      const { SecretSchema } = await import("../../../proto/svc/v1/organization_pb.ts");
-      return printJson(SecretSchema, secret);
+    if (value === "") {
+      throw new UsageError("The value is empty.", `To remove a secret, run \`svc secrets remove ${name}\`.`);
     }
-    say.done(`Set ${secret.name}.`);
+    const secret = await (await connection.client("organization")).setSecret({ name, value });
+    if (values.json) return printMessage(secret);
+    report.success(`Set ${secret.name}.`);
   },
-});
+}) as Command;
 
 async function readValue(name: string): Promise<string> {
-  if (process.stdin.isTTY)
-    return (await import("../../terminal/password-prompt.ts")).promptHidden(`Value of ${name}`);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Uint8Array);
+  if (process.stdin.isTTY) {
+    return (await import("../../terminal/password-prompt.ts")).promptPassword(`Value of ${name}`);
+  }
+  const value = await readStandardInput();
   try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(value);
     return text.replace(/\r?\n$/, "");
   } catch {
-    throw new UsageError("The value is not UTF-8.", "Encode it, for example as base64.");
+    throw new UsageError("The value is not UTF-8.", "Encode the value, for example as base64.");
   }
 }
-
-export default set;

@@ -1,66 +1,36 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
+import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import {
-  environment,
-  integer,
-  json,
-  limit,
-  since,
-  sinceOption,
-  target,
-  targetOf,
-  verbose,
-} from "../../app/options.ts";
-import { print, printJson } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
-import { table } from "../../terminal/table.ts";
-import { deliveryRows, outcomes } from "../../views/delivery.ts";
+import { environment, limit, outcome, output, since, target, targetOf } from "../../app/options.ts";
+import { deliveryHeadings, deliveryRows } from "../../views/delivery.ts";
+import { printList } from "../../views/result.ts";
 
-const deliveries: Command = command({
-  about:
-    "Lists requests to the webhooks, newest first: accepted ones as long as their execution is kept, and the newest 100 rejected ones of each webhook with the reason.",
+export default command({
+  details:
+    "Lists accepted and rejected requests to the webhooks. Accepted deliveries are kept as long as their execution, rejected ones up to 100 for each webhook.",
   args: {
-    slug: { type: "positional", required: false, description: "Only those of webhooks with this slug" },
+    slug: { type: "positional", required: false, description: "Filter by webhook slug" },
     ...limit,
-    ...outcomes,
+    ...outcome,
     ...target,
-    ...sinceOption,
+    ...since,
     ...environment,
-    ...json,
-    ...verbose,
+    ...output,
   },
-  examples: [["svc webhook deliveries --outcome rejected", "What was refused"]],
+  examples: [["svc webhook deliveries --outcome rejected", "List rejected requests"]],
   async run(values) {
-    const pageSize = integer(values.limit, "--limit", 1, 1000);
-    const from = values.since === undefined ? undefined : since(values.since);
-    const { name } = targetOf(values);
-    const webhooks = await openConnection(values).client("webhooks");
-    const { timestampFromDate } = await import("@bufbuild/protobuf/wkt");
-    const page = await webhooks.listDeliveries({
+    const page = await (await connect("webhooks", values)).listDeliveries({
       slug: values.slug ?? "",
-      name,
+      name: targetOf(values).name,
       outcome: values.outcome ?? "",
       environment: values.environment ?? "",
-      pageSize,
-      ...(from !== undefined && { since: timestampFromDate(from) }),
+      since: timestampOf(values.since),
+      pageSize: values.limit,
     });
-    if (values.json) {
-      const { ListDeliveriesResponseSchema } = await import("../../../proto/svc/v1/webhook_pb.ts");
-      return printJson(ListDeliveriesResponseSchema, page);
-    }
-    if (page.deliveries.length === 0) {
-      say.line("No deliveries found.");
-      return say.hint("`svc webhook list` shows the URLs to send to.");
-    }
-    print(
-      table(
-        ["ID", "WEBHOOK", "OUTCOME", "STATUS", "CAME", "EXECUTION OR REASON"],
-        deliveryRows(page.deliveries),
-      ),
-    );
-    if (page.nextPageToken !== "")
-      say.hint(`There are more; raise --limit (${pageSize}) or narrow the list.`);
+    await printList(page, values, {
+      headings: deliveryHeadings,
+      rows: deliveryRows(page.deliveries),
+      empty: ["No deliveries found.", "Run `svc webhook list` to see the webhook URLs."],
+    });
   },
-});
-
-export default deliveries;
+}) as Command;

@@ -1,24 +1,18 @@
-import { openConnection } from "../../api/connection.ts";
+import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { json, verbose } from "../../app/options.ts";
-import { print, printJson } from "../../terminal/output.ts";
+import { output } from "../../app/options.ts";
 import { deliveryText } from "../../views/delivery.ts";
+import { printResource } from "../../views/result.ts";
 
-const delivery: Command = command({
+export default command({
+  details: "Prints outcome, headers and payload.",
   args: {
-    "delivery-id": { type: "positional", description: "The delivery, `dlv_` and 26 characters" },
-    ...json,
-    ...verbose,
+    "delivery-id": { type: "positional", description: "Delivery ID, `dlv_` and 26 characters" },
+    ...output,
   },
   async run(values) {
-    const webhooks = await openConnection(values).client("webhooks");
-    const found = await webhooks.getDelivery({ deliveryId: values["delivery-id"] });
-    if (values.json) {
-      const { DeliverySchema } = await import("../../../proto/svc/v1/webhook_pb.ts");
-      return printJson(DeliverySchema, found);
-    }
-    print(deliveryText(found));
+    const webhooks = await connect("webhooks", values);
+    const delivery = await webhooks.getDelivery({ deliveryId: values["delivery-id"] });
+    await printResource(delivery, values, () => deliveryText(delivery));
   },
-});
-
-export default delivery;
+}) as Command;

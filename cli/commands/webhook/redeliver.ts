@@ -1,98 +1,121 @@
-import type { Delivery } from "../../../proto/svc/v1/webhook_pb.ts";
-import { openConnection } from "../../api/connection.ts";
+import type { Client } from "@connectrpc/connect";
+import type { Delivery, WebhookService } from "../../../proto/svc/v1/webhook_pb.ts";
+import { connect } from "../../api/connection.ts";
+import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { CliError, Silent, UsageError } from "../../app/errors.ts";
-import { environment, json, since, sinceOption, target, targetOf, verbose } from "../../app/options.ts";
+import { Exit, UsageError } from "../../app/errors.ts";
+import { environment, outcome, output, since, target, targetOf } from "../../app/options.ts";
 import { confirm } from "../../terminal/confirm.ts";
-import { count, prettyJson } from "../../terminal/format.ts";
-import { print } from "../../terminal/output.ts";
-import { say } from "../../terminal/report.ts";
+import { count } from "../../terminal/format.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { report } from "../../terminal/report.ts";
 import { table } from "../../terminal/table.ts";
-import { deliveryRows, outcomes } from "../../views/delivery.ts";
+import { deliveryHeadings, deliveryRows } from "../../views/delivery.ts";
 
-const redeliver: Command = command({
-  about:
-    "Runs what was sent to a webhook again, as a new execution: one delivery by its id, or all that the options select.\nThe signature and the idempotency key are not asked for again.",
+export default command({
+  details:
+    "Starts a new execution for one delivery, or for all deliveries that match the filters, oldest first. Signature and idempotency key are not checked again.",
   args: {
     "delivery-id": {
       type: "positional",
       required: false,
-      description: "The delivery, `dlv_` and 26 characters",
+      description: "Delivery ID, `dlv_` and 26 characters",
     },
     current: {
       type: "boolean",
-      description: "With the mapping and code of the active deployment, not of its own",
+      description: "Use the field mapping and code of the active deployment",
     },
-    slug: { type: "string", valueHint: "slug", description: "Those of webhooks with this slug" },
-    ...outcomes,
+    slug: { type: "string", valueHint: "slug", description: "Filter by webhook slug" },
+    ...outcome,
     ...target,
-    ...sinceOption,
+    ...since,
     ...environment,
-    force: { type: "boolean", description: "Do not ask before several are run" },
-    ...json,
-    ...verbose,
+    force: { type: "boolean", description: "Do not ask for confirmation of several deliveries" },
+    ...output,
   },
-  examples: [["svc webhook redeliver --slug orders --since 2h --current", "After a mended mapping"]],
+  examples: [["svc webhook redeliver --slug orders --since 2h --current", "Apply a corrected field mapping"]],
   async run(values) {
     const id = values["delivery-id"];
-    const from = values.since === undefined ? undefined : since(values.since);
     const { name } = targetOf(values);
-    const filters = [values.slug, values.outcome, values.since, values.environment, name || undefined];
-    const isFiltered = filters.some((filter) => filter !== undefined);
-    if ((id !== undefined) === isFiltered) {
+    const isFiltered =
+      name !== "" ||
+      [values.slug, values.outcome, values.since, values.environment].some((value) => value !== undefined);
+    if (id === undefined && !isFiltered) {
       throw new UsageError(
-        id === undefined
-          ? "Which delivery? Neither an id nor an option selects any."
-          : "An id and options exclude each other.",
-        "Name a delivery, or select some, for example with --slug and --since.",
+        "Pass a delivery ID or a filter.",
+        "Example: svc webhook redeliver --slug orders --since 2h",
       );
     }
-    const webhooks = await openConnection(values).client("webhooks");
-    const { timestampFromDate } = await import("@bufbuild/protobuf/wkt");
-    const selected: Pick<Delivery, "deliveryId">[] = id === undefined ? [] : [{ deliveryId: id }];
-    if (id === undefined) {
-      const found: Delivery[] = [];
-      let pageToken = "";
-      do {
-        const page = await webhooks.listDeliveries({
-          slug: values.slug ?? "",
-          name,
-          outcome: values.outcome ?? "",
-          environment: values.environment ?? "",
-          pageSize: 1000,
-          pageToken,
-          ...(from !== undefined && { since: timestampFromDate(from) }),
-        });
-        found.push(...page.deliveries);
-        pageToken = page.nextPageToken;
-      } while (pageToken !== "");
-      if (found.length === 0)
-        throw new CliError("No deliveries found.", "`svc webhook deliveries` lists them.");
+    if (id !== undefined && isFiltered) {
+      throw new UsageError("A delivery ID and filters exclude each other.", "Pass only one of them.");
+    }
+    const webhooks = await connect("webhooks", values);
+    if (id !== undefined) {
+      const { executionId } = await webhooks.redeliverWebhook({ deliveryId: id, current: values.current });
+      const result = { delivery_id: id, execution_id: executionId };
+      return values.json ? printJson({ deliveries: [result] }) : print(executionId);
+    }
+    const selected = await listAll(webhooks, {
+      slug: values.slug ?? "",
+      name,
+      outcome: values.outcome ?? "",
+      environment: values.environment ?? "",
+      since: timestampOf(values.since),
+    });
+    if (selected.length === 0 && !values.json) {
+      report.line("No deliveries found.");
+      return report.hint("Run `svc webhook deliveries` to list all deliveries.");
+    }
+    if (selected.length > 0) {
       if (!values.json)
-        say.line(table(["ID", "WEBHOOK", "OUTCOME", "STATUS", "CAME", ""], deliveryRows(found)));
-      await confirm(`Run ${count(found.length, "delivery", "deliveries")} again?`, values);
-      // In the order in which they came.
-      selected.push(...found.toReversed());
+        report.line(
+          table(
+            deliveryHeadings.slice(0, -1),
+            deliveryRows(selected).map((row) => row.slice(0, -1)),
+          ),
+        );
+      await confirm(`Run ${count(selected.length, "delivery", "deliveries")} again?`, values);
     }
-
-    const results: { delivery_id: string; execution_id?: string; error?: string }[] = [];
-    const { explain } = await import("../../api/error-messages.ts");
-    for (const { deliveryId } of selected) {
-      try {
-        const { executionId } = await webhooks.redeliverWebhook({ deliveryId, current: values.current });
-        results.push({ delivery_id: deliveryId, execution_id: executionId });
-        if (!values.json) print(executionId);
-      } catch (error) {
-        if (id !== undefined) throw error;
-        // One that cannot be run again, because its body was no JSON object, does not stop the others.
-        const { message } = explain(error);
-        results.push({ delivery_id: deliveryId, error: message });
-        if (!values.json) say.error(`${deliveryId}: ${message}`, [], "");
-      }
-    }
-    if (values.json) print(prettyJson({ deliveries: results }));
-    if (results.some(({ error }) => error !== undefined)) throw new Silent(1);
+    await redeliverAll(webhooks, selected.toReversed(), values);
   },
-});
+}) as Command;
 
-export default redeliver;
+type Webhooks = Client<typeof WebhookService>;
+
+/** All deliveries that match, newest first. */
+async function listAll(
+  webhooks: Webhooks,
+  filter: Parameters<Webhooks["listDeliveries"]>[0],
+): Promise<Delivery[]> {
+  const deliveries: Delivery[] = [];
+  let pageToken = "";
+  do {
+    const page = await webhooks.listDeliveries({ ...filter, pageSize: 1000, pageToken });
+    deliveries.push(...page.deliveries);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return deliveries;
+}
+
+/** @throws Exit with code 1 when a delivery could not run, for example because its body is not a JSON object */
+async function redeliverAll(
+  webhooks: Webhooks,
+  deliveries: readonly Delivery[],
+  values: { current: boolean; json: boolean },
+): Promise<void> {
+  const { toCliError } = await import("../../api/error-messages.ts");
+  const results: { delivery_id: string; execution_id?: string; error?: string }[] = [];
+  for (const { deliveryId } of deliveries) {
+    try {
+      const { executionId } = await webhooks.redeliverWebhook({ deliveryId, current: values.current });
+      results.push({ delivery_id: deliveryId, execution_id: executionId });
+      if (!values.json) print(executionId);
+    } catch (error) {
+      const { message } = toCliError(error);
+      results.push({ delivery_id: deliveryId, error: message });
+      if (!values.json) report.error(`${deliveryId}: ${message}`);
+    }
+  }
+  if (values.json) printJson({ deliveries: results });
+  if (results.some(({ error }) => error !== undefined)) throw new Exit(1);
+}

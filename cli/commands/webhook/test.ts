@@ -3,31 +3,31 @@ import { compileMapping } from "../../../project/mapping.ts";
 import { didYouMean } from "../../../project/suggest.ts";
 import { type Command, command } from "../../app/command.ts";
 import { CliError } from "../../app/errors.ts";
-import { data, readInput } from "../../app/input.ts";
-import { json, target, targetOf } from "../../app/options.ts";
-import { out } from "../../terminal/colors.ts";
-import { prettyJson } from "../../terminal/format.ts";
-import { print } from "../../terminal/output.ts";
-import { indent } from "../../terminal/table.ts";
+import { readInput } from "../../app/input.ts";
+import { data, json, target, targetOf } from "../../app/options.ts";
+import { print, printJson } from "../../terminal/output.ts";
+import { prettyJson } from "../../terminal/sanitize.ts";
+import { paragraphs, section } from "../../terminal/table.ts";
 import { mappingTrace } from "../../views/execution.ts";
 
-const test: Command = command({
-  about: "Shows what the project file in this folder makes of a payload. Needs no service and runs nothing.",
+export default command({
+  details:
+    "Applies the field mapping in svc-project.yaml to a payload and prints the input. Runs no code and needs no service.",
   args: {
-    slug: { type: "positional", description: "The webhook" },
+    slug: { type: "positional", description: "Webhook slug" },
     data: {
       ...data.data,
       required: true,
-      description: "A file with the payload; `-` reads standard input (required)",
+      description: "File with the payload; - reads standard input (required)",
     },
-    agent: { ...target.agent, description: "The agent whose webhook is meant" },
-    workflow: { ...target.workflow, description: "The workflow whose webhook is meant" },
+    agent: { ...target.agent, description: "Agent of the webhook, if the slug is ambiguous" },
+    workflow: { ...target.workflow, description: "Workflow of the webhook, if the slug is ambiguous" },
     ...json,
   },
   examples: [
     [
       "svc webhook test github-issue --data samples/triage.github-issue.json",
-      "Try the mapping of a new project",
+      "Test the field mapping of a new project",
     ],
   ],
   async run(values) {
@@ -35,7 +35,7 @@ const test: Command = command({
     const { readDefinition } = await import("../../project/load.ts");
     const definition = await readDefinition(process.cwd());
     const targets = [...definition.agents, ...definition.workflows].filter(
-      (one) => name === "" || (one.name === name && one.kind === kind),
+      (target) => name === "" || (target.name === name && target.kind === kind),
     );
     const webhook = findWebhook(targets, values.slug);
     const payload = await readInput(values.data);
@@ -43,37 +43,29 @@ const test: Command = command({
     const { input, unmapped } = mapping.apply(payload);
     const trace = mapping.trace(payload);
     if (values.json) {
-      return print(
-        prettyJson({
-          input,
-          unmapped,
-          mapping: trace.map(({ stoppedAt, ...step }) => ({ ...step, stopped_at: stoppedAt })),
-        }),
-      );
+      const steps = trace.map(({ stoppedAt, ...step }) => ({ ...step, stopped_at: stoppedAt }));
+      return printJson({ input, unmapped, mapping: steps });
     }
-    if (trace.length > 0) print(`${out.bold("Mapping")}\n${indent(mappingTrace(trace))}\n`);
-    print(`${out.bold("Input")}\n${indent(prettyJson(input))}`);
+    print(paragraphs([section("Mapping", mappingTrace(trace)), section("Input", prettyJson(input))]));
   },
-});
+}) as Command;
 
 function findWebhook(targets: readonly TargetDefinition[], slug: string): WebhookDefinition {
   const all = targets.flatMap((target) => target.webhooks.map((webhook) => ({ target, webhook })));
   const found = all.filter(({ webhook }) => webhook.slug === slug);
-  const [first, ...others] = found;
+  const [first] = found;
   if (first === undefined) {
     const slugs = all.map(({ webhook }) => webhook.slug);
     throw new CliError(
-      `There is no webhook "${slug}" in svc-project.yaml${didYouMean(slug, slugs)}.`,
+      `No webhook "${slug}" in svc-project.yaml${didYouMean(slug, slugs)}.`,
       slugs.length === 0
-        ? "Add `webhooks` to an agent or a workflow."
-        : `It has ${[...new Set(slugs)].join(", ")}.`,
+        ? "Add `webhooks` to an agent or workflow."
+        : `Defined webhooks: ${[...new Set(slugs)].join(", ")}.`,
     );
   }
-  if (others.length > 0) {
-    const owners = found.map(({ target }) => `--${target.kind} ${target.name}`).join(", ");
-    throw new CliError(`Several webhooks are called "${slug}".`, `Say which is meant: ${owners}.`);
+  if (found.length > 1) {
+    const owners = found.map(({ target }) => `--${target.kind} ${target.name}`).join(" or ");
+    throw new CliError(`The slug "${slug}" is ambiguous.`, `Pass ${owners}.`);
   }
   return first.webhook;
 }
-
-export default test;

@@ -1,7 +1,7 @@
 /** `agents/triage.ts` of a new project. */
 export const triageAgent = `import { defineAgent } from "svc";
 
-/** What the webhook's field mapping in svc-project.yaml, \`svc run\` or the workflow hands over. */
+/** The input, from the webhook's field mapping in svc-project.yaml, from \`svc run\` or from the workflow. */
 interface Issue {
   title?: string;
   body?: string | null;
@@ -10,11 +10,11 @@ interface Issue {
   repository?: string;
 }
 
-/** Reads an issue and says what kind it is and how urgent. Words decide here; a language model could. */
+/** Classifies an issue by kind and priority. It matches words; a language model could do it better. */
 export default defineAgent((issue: Issue, ctx) => {
   if (!issue.title) {
-    // The schedule gives no input: there is no issue to read.
-    console.log(\`Nothing to triage (\${ctx.trigger}).\`);
+    // A scheduled run has no input.
+    console.log(\`No issue to triage (trigger: \${ctx.trigger}).\`);
     return { triaged: false };
   }
 
@@ -23,7 +23,7 @@ export default defineAgent((issue: Issue, ctx) => {
   const priority = priorityOf(text, kind);
   const missing = kind === "bug" && !/version|v?\\d+\\.\\d+/.test(text) ? ["version"] : [];
 
-  console.log(\`"\${issue.title}" by \${issue.author ?? "somebody"}: \${kind}, \${priority}\`);
+  console.log(\`"\${issue.title}" by \${issue.author ?? "unknown"}: \${kind}, \${priority}\`);
   return { triaged: true, title: issue.title, repository: issue.repository ?? null, kind, priority, missing };
 });
 

@@ -6,7 +6,7 @@ interface Input {
   name?: string;
 }
 
-/** What ${name} is for. */
+/** Describe ${name} here. */
 export default defineAgent(async (input: Input, ctx) => {
   ctx.log.info(\`Attempt \${ctx.attempt} of \${ctx.executionId}\`);
   return { greeting: \`Hello, \${input.name ?? "world"}!\` };
@@ -22,7 +22,7 @@ interface Input {
   names?: string[];
 }
 
-/** What ${name} is for. To run an agent: await ctx.run("<agent>", { … }, { key: "<step>" }). */
+/** Describe ${name} here. It can run an agent: await ctx.run("<agent>", { … }, { key: "<step>" }). */
 export default defineWorkflow(async (input: Input, ctx) => {
   ctx.log.info(\`Attempt \${ctx.attempt} of \${ctx.executionId}\`);
   return { count: input.names?.length ?? 0 };

@@ -2,9 +2,9 @@ import { triageAgent } from "./agent.ts";
 import { triageBacklogWorkflow } from "./workflow.ts";
 
 /**
- * The files of a new project, by path.
+ * The files of a new project by path.
  *
- * @param folder - name of the folder; what of it can be in a name becomes the project's name
+ * @param folder - name of the folder, which becomes the project's name without characters that a name cannot have
  */
 export function newProject(folder: string): Record<string, string> {
   const name = folder.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^[-_]+|-+$/g, "") || "my-project";
@@ -51,15 +51,15 @@ function json(value: unknown): string {
 }
 
 function projectFile(name: string): string {
-  return `# What \`svc push\` deploys.
+  return `# Deployed by \`svc push\`.
 name: ${JSON.stringify(name)}
 version: "1.0.0"
 
 agents:
-  # Its code is agents/triage.ts.
+  # Module: agents/triage.ts
   - name: triage
     display_name: Issue triage
-    # An attempt that fails is repeated, after 1, 2 and 4 seconds at most.
+    # A failed attempt is retried up to three times, after at most 1, 2 and 4 seconds.
     enable_retry: true
     retry_policy:
       max_retries: 3
@@ -67,7 +67,7 @@ agents:
     webhooks:
       # POST <service>/webhook/<organization>/agent/triage/github-issue
       - slug: github-issue
-        # Where a value stands in the payload, and what the agent calls it. The agent gets these values only.
+        # Path in the payload: name of the input field. The input contains only these fields.
         field_mapping:
           issue.title: title
           issue.body: body
@@ -76,17 +76,17 @@ agents:
           repository.full_name: repository
 
 workflows:
-  # Its code is workflows/triage-backlog.ts. It runs the agent once for each issue.
+  # Module: workflows/triage-backlog.ts. It runs the agent for each issue.
   - name: triage-backlog
     display_name: Backlog triage
     webhooks:
-      # Without a mapping, the payload is the input.
+      # Without a field mapping, the payload is the input.
       - slug: backlog
 
 schedules:
   agents:
     triage:
-      # Minute, hour, day of the month, month, day of the week: Mondays to Fridays at 9:00.
+      # Minute, hour, day of month, month, day of week: Monday to Friday at 9:00.
       cron: "0 9 * * 1-5"
       timezone: UTC
       enabled: true

@@ -7,10 +7,10 @@ interface Backlog {
 
 const order = ["high", "normal", "low"];
 
-/** Lets the agent triage every issue and returns them, the most urgent first. */
+/** Runs the triage agent for every issue and returns the results by priority. */
 export default defineWorkflow(async (backlog: Backlog, ctx) => {
   const issues = backlog.issues ?? [];
-  // Each run of the agent is an execution of its own. The key finds its result again when the workflow is repeated.
+  // Each run of the agent is a child execution. When the workflow is retried, the key returns its stored result.
   const results = await Promise.all(
     issues.map((issue, index) => ctx.run("triage", issue, { key: \`issue-\${index}\` })),
   );

@@ -1,34 +1,29 @@
-import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { withStore } from "../../../api/admin-store.ts";
 import { type Command, command } from "../../../app/command.ts";
-import { expiry, json, newKey } from "../../../app/options.ts";
-import { prettyJson } from "../../../terminal/format.ts";
-import { print } from "../../../terminal/output.ts";
-import { newKeyJson, printNewKey } from "../../../views/new-key.ts";
+import { dataFolder, json, newKey } from "../../../app/options.ts";
+import { printJson } from "../../../terminal/output.ts";
+import { newKeyJson, printNewKey } from "../../../views/api-key.ts";
 
-const create: Command = command({
-  about:
-    "For an organization that has lost its keys, for example. Prints the key once: it is stored nowhere.",
+export default command({
+  details: "Restores access to an organization without a usable key. The key is printed once and not stored.",
   args: {
     organization: {
       type: "string",
       required: true,
       valueHint: "id",
-      description: "The organization, `org_` and 26 characters (required)",
+      description: "Organization ID, `org_` and 26 characters (required)",
     },
     ...newKey,
-    name: { ...newKey.name, required: false, default: "admin", description: "What it is for" },
+    name: { ...newKey.name, required: false, default: "admin", description: "Name of the key" },
     ...dataFolder,
     ...json,
   },
   async run(values) {
-    const { name, scope } = values;
-    const expiresAtMs = values.expires === undefined ? null : expiry(values.expires).getTime();
+    const { name, scope, expires } = values;
     const key = await withStore(values.data, (admin) =>
-      admin.createKey(values.organization, { name, scope, expiresAtMs }),
+      admin.createKey(values.organization, { name, scope, expiresAtMs: expires?.getTime() ?? null }),
     );
-    if (values.json) print(prettyJson(newKeyJson(key)));
+    if (values.json) printJson(newKeyJson(key));
     else printNewKey(key);
   },
-});
-
-export default create;
+}) as Command;

@@ -1,15 +1,15 @@
-import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { withStore } from "../../../api/admin-store.ts";
 import { type Command, command } from "../../../app/command.ts";
-import { json } from "../../../app/options.ts";
-import { cleanLine, prettyJson } from "../../../terminal/format.ts";
-import { print } from "../../../terminal/output.ts";
-import { say } from "../../../terminal/report.ts";
-import { newKeyJson, printNewKey } from "../../../views/new-key.ts";
+import { dataFolder, json } from "../../../app/options.ts";
+import { printJson } from "../../../terminal/output.ts";
+import { report } from "../../../terminal/report.ts";
+import { sanitizeLine } from "../../../terminal/sanitize.ts";
+import { newKeyJson, printNewKey } from "../../../views/api-key.ts";
 
-const create: Command = command({
-  about: "Prints the organization's first API key on standard output, once: it is stored nowhere.",
+export default command({
+  details: "Prints the first API key of the organization on standard output. The key is not stored.",
   args: {
-    name: { type: "positional", description: "The display name" },
+    name: { type: "positional", description: "Display name" },
     ...dataFolder,
     ...json,
   },
@@ -20,11 +20,9 @@ const create: Command = command({
     const { org_id, name, created_at } = organization;
     if (values.json) {
       const created = { org_id, name, created_at: new Date(created_at).toISOString() };
-      return print(prettyJson({ organization: created, ...newKeyJson(key) }));
+      return printJson({ organization: created, ...newKeyJson(key) });
     }
-    say.done(`Created the organization ${cleanLine(name)}, ${org_id}.`);
+    report.success(`Created organization ${org_id} "${sanitizeLine(name)}".`);
     printNewKey(key);
   },
-});
-
-export default create;
+}) as Command;

@@ -1,25 +1,20 @@
-import { dataFolder, withStore } from "../../../api/admin-store.ts";
+import { withStore } from "../../../api/admin-store.ts";
 import { type Command, command } from "../../../app/command.ts";
-import { json } from "../../../app/options.ts";
-import { cleanLine, distance, prettyJson } from "../../../terminal/format.ts";
-import { print } from "../../../terminal/output.ts";
+import { dataFolder, json } from "../../../app/options.ts";
+import { relativeTime } from "../../../terminal/format.ts";
+import { print, printJson } from "../../../terminal/output.ts";
+import { sanitizeLine } from "../../../terminal/sanitize.ts";
 import { table } from "../../../terminal/table.ts";
 
-const list: Command = command({
+export default command({
   args: { ...dataFolder, ...json },
   async run(values) {
     const organizations = await withStore(values.data, (admin) => admin.listOrganizations());
-    if (values.json) {
-      const rows = organizations.map(({ org_id, name, created_at }) => {
-        return { org_id, name, created_at: new Date(created_at).toISOString() };
-      });
-      return print(prettyJson({ organizations: rows }));
-    }
     const rows = organizations.map(({ org_id, name, created_at }) => {
-      return [org_id, cleanLine(name), distance(new Date(created_at))];
+      return { org_id, name, created_at: new Date(created_at) };
     });
-    print(table(["ID", "NAME", "CREATED"], rows));
+    if (values.json) return printJson({ organizations: rows });
+    const cells = rows.map((row) => [row.org_id, sanitizeLine(row.name), relativeTime(row.created_at)]);
+    print(table(["ID", "NAME", "CREATED"], cells));
   },
-});
-
-export default list;
+}) as Command;

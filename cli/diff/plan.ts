@@ -1,9 +1,9 @@
 /**
- * What a push or a rollback would change.
+ * The changes of a push, a rollback or a promotion.
  *
- * Glossary: an *item* is an agent, a workflow, a webhook, a schedule or a file. Items of both sides are matched by
- * their *key* (`triage`, `triage/github-issue`, `agents/triage.ts`) and compared by their *traits*, each a name with
- * its value as people read it.
+ * Glossary: a *snapshot* describes a project or a deployment by its *items*: agents, workflows, webhooks, schedules and
+ * files. Items of two snapshots are matched by their *key* (`triage`, `triage/github-issue`, `agents/triage.ts`) and
+ * compared by their *attributes*, each a name and the value as displayed.
  */
 export interface Plan {
   agents: Change[];
@@ -16,20 +16,20 @@ export interface Plan {
 export interface Change {
   change: "added" | "changed" | "removed";
   key: string;
-  /** Of a changed item: what is different, for example `timeout: 300 s → 60 s`. */
+  /** For a changed item, for example `timeout: 300 s → 60 s`. */
   details: string[];
 }
 
-/** A deployment or a project, as far as it can be compared. */
-export type Side = Readonly<Record<keyof Plan, Items>>;
+/** The items of a deployment or a project. */
+export type Snapshot = Readonly<Record<keyof Plan, Items>>;
 
-/** Items by their keys. */
-export type Items = ReadonlyMap<string, Traits>;
+/** Items by key. */
+export type Items = ReadonlyMap<string, Attributes>;
 
-export type Traits = Readonly<Record<string, string>>;
+export type Attributes = Readonly<Record<string, string>>;
 
-/** The side of nothing at all: in comparison with it everything is new. */
-export const nothing: Side = {
+/** The snapshot before the first deployment. */
+export const emptySnapshot: Snapshot = {
   agents: new Map(),
   workflows: new Map(),
   webhooks: new Map(),
@@ -37,30 +37,25 @@ export const nothing: Side = {
   files: new Map(),
 };
 
-/** Compares what is with what would be. */
-export function planChanges(before: Side, after: Side): Plan {
+/** Compares two snapshots. */
+export function planChanges(before: Snapshot, after: Snapshot): Plan {
   const files = compare(before.files, after.files);
   const paths = files.map(({ key }) => key);
   return {
-    agents: withCode("agents", before, after, paths),
-    workflows: withCode("workflows", before, after, paths),
+    agents: compareTargets("agents", before, after, paths),
+    workflows: compareTargets("workflows", before, after, paths),
     webhooks: compare(before.webhooks, after.webhooks),
     schedules: compare(before.schedules, after.schedules),
     files: files.map((change) => ({ ...change, details: [] })),
   };
 }
 
-/** Whether nothing would change. */
-export function isEmpty(plan: Plan): boolean {
-  return Object.values(plan).every((changes) => changes.length === 0);
-}
-
-/** Added and changed items in the order of `after`, then the removed ones. */
+/** Returns added and changed items in the order of `after`, then removed items. */
 function compare(before: Items, after: Items): Change[] {
   const changes: Change[] = [];
-  for (const [key, traits] of after) {
+  for (const [key, attributes] of after) {
     const old = before.get(key);
-    const details = old === undefined ? [] : differences(old, traits);
+    const details = old === undefined ? [] : differences(old, attributes);
     if (old === undefined) changes.push({ change: "added", key, details });
     else if (details.length > 0) changes.push({ change: "changed", key, details });
   }
@@ -70,18 +65,18 @@ function compare(before: Items, after: Items): Change[] {
   return changes;
 }
 
-function differences(before: Traits, after: Traits): string[] {
+function differences(before: Attributes, after: Attributes): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names]
     .filter((name) => before[name] !== after[name])
     .map((name) => `${name}: ${before[name] ?? "none"} → ${after[name] ?? "none"}`);
 }
 
-/** Compares agents or workflows; another module behind the same name is a change too, which no trait shows. */
-function withCode(
+/** Compares agents or workflows. A change of the module is a change too, which no attribute shows. */
+function compareTargets(
   folder: "agents" | "workflows",
-  before: Side,
-  after: Side,
+  before: Snapshot,
+  after: Snapshot,
   paths: readonly string[],
 ): Change[] {
   const changes = compare(before[folder], after[folder]);
@@ -94,7 +89,7 @@ function withCode(
   return changes;
 }
 
-/** `agents/<name>.ts` and its like, or anything under `agents/<name>/`. */
+/** Matches `agents/<name>.ts`, with any module extension, and every file under `agents/<name>/`. */
 function isModuleOf(name: string, folder: string, path: string): boolean {
   const rest = path.startsWith(`${folder}/${name}`) ? path.slice(folder.length + 1 + name.length) : "";
   return rest.startsWith("/") || /^\.[mc]?[jt]s$/.test(rest);

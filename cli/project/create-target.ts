@@ -4,24 +4,24 @@ import { PROJECT_FILE, parseProjectFile } from "../../project/file/parse.ts";
 import { isName, nameRule } from "../../project/names.ts";
 import { listTargets } from "../../project/tree.ts";
 import { CliError, UsageError } from "../app/errors.ts";
-import { say } from "../terminal/report.ts";
+import { report } from "../terminal/report.ts";
 import { addEntry } from "./add-entry.ts";
 import { readDefinition } from "./load.ts";
 import { newAgent, newWorkflow } from "./templates/module.ts";
 
-/** Writes the module of a new agent or workflow and names it in the project file. Asks nothing, overwrites nothing. */
-export async function create(root: string, kind: "agent" | "workflow", name: string): Promise<void> {
+/** Writes the module of a new agent or workflow and adds it to the project file. Never overwrites a file. */
+export async function createTarget(root: string, kind: "agent" | "workflow", name: string): Promise<void> {
   if (!isName(name)) {
     throw new UsageError(
-      `"${name}" cannot be the name of ${article(kind)}: it must be ${nameRule}.`,
+      `"${name}" is not a valid ${kind} name: a name must be ${nameRule}.`,
       "Choose another name.",
     );
   }
-  const definition = await readDefinition(root);
-  const taken = [...definition.agents, ...definition.workflows].find((target) => target.name === name);
-  if (taken !== undefined) {
+  const { agents, workflows } = await readDefinition(root);
+  const existing = [...agents, ...workflows].find((target) => target.name === name);
+  if (existing !== undefined) {
     throw new CliError(
-      `There is ${article(taken.kind)} "${name}" already, ${taken.module}.`,
+      `The ${existing.kind} "${name}" already exists in ${existing.module}.`,
       "Choose another name.",
     );
   }
@@ -33,31 +33,27 @@ export async function create(root: string, kind: "agent" | "workflow", name: str
   const isValid = after !== null && parseProjectFile(Buffer.from(after), { files }).definition !== null;
   if (after === null || !isValid) {
     throw new CliError(
-      `Cannot add ${article(kind)} to ${PROJECT_FILE}: its \`${kind}s\` are not written one per line.`,
-      `Nothing was written. Write them as a block, \`- name: ${name}\` on a line of its own, then repeat.`,
+      `Cannot add the ${kind} to ${PROJECT_FILE}: \`${kind}s\` is not a block list.`,
+      `No file was written. Put each entry on its own line, as in \`- name: ${name}\`.`,
     );
   }
 
   await mkdir(dirname(join(root, module)), { recursive: true });
-  await writeNew(join(root, module), kind === "agent" ? newAgent(name) : newWorkflow(name), module);
+  await writeNewFile(join(root, module), kind === "agent" ? newAgent(name) : newWorkflow(name), module);
   await writeFile(join(root, PROJECT_FILE), after);
-  say.done(`Wrote ${module} and added it to ${PROJECT_FILE}.`);
-  say.line(`\nNext:\n  svc test ${name}`);
+  report.success(`Created ${module} and added it to ${PROJECT_FILE}.`);
+  report.line(`\nNext step:\n  svc test ${name}`);
 }
 
-async function writeNew(path: string, text: string, shown: string): Promise<void> {
+async function writeNewFile(path: string, text: string, label: string): Promise<void> {
   try {
     await using file = await open(path, "wx");
     await file.writeFile(text);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new CliError(
-      `Cannot write ${shown}: it exists already.`,
-      "Choose another name, or add it by hand.",
+      `Cannot write ${label}: the file already exists.`,
+      `Choose another name, or add the file to ${PROJECT_FILE}.`,
     );
   }
-}
-
-function article(kind: "agent" | "workflow"): string {
-  return kind === "agent" ? "an agent" : "a workflow";
 }
