@@ -1,4 +1,4 @@
-/** Ends an execution and the children that it runs. */
+/** Cancels an execution and its child executions. */
 
 import type { Executor } from "../executions/executor.ts";
 import { executionTopic, type Notifier } from "../executions/notifier.ts";
@@ -11,7 +11,7 @@ export interface CancelParts {
   notifier: Notifier;
 }
 
-/** The parent goes first, so that it starts no further child meanwhile. What has ended stays as it is. */
+/** Cancels the parent first, so that it starts no further child executions. Finished executions are unchanged. */
 export async function cancelTree(parts: CancelParts, orgId: string, executionId: string): Promise<void> {
   const { engine, executor, notifier } = parts;
   const children = await engine.write(function* () {

@@ -1,4 +1,4 @@
-/** JSON columns. What is in them was written by this program, so a broken one is a broken store. */
+/** JSON columns. Only this program writes them, so that invalid JSON means a corrupt store. */
 export function parseStored<T>(text: string): T {
   return JSON.parse(text) as T;
 }

@@ -18,7 +18,7 @@ interface PendingWrite {
   reject(reason: unknown): void;
 }
 
-/** Bounds how long one flush holds the event loop; what is over goes into the next. */
+/** Limits the time for which one flush blocks the event loop. Further writes go into the next flush. */
 const writesPerCommit = 1000;
 
 /** How long a write waits while another process holds the lock, and how long between two looks at it. */
@@ -137,8 +137,8 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Looks again in a moment: short looks win a gap between the commits of a busy neighbour, where SQLite's own waiting,
-   * of up to 100 ms between looks, does not. What waits fails once the lock has been held for too long.
+   * Tries again after a short time. Short intervals find the gaps between the commits of a busy process; SQLite's busy
+   * handler sleeps up to 100 ms and misses them. Pending writes fail when the lock is held for too long.
    */
   #waitForLock(): void {
     this.#lockedSinceMs ??= performance.now();
@@ -154,10 +154,10 @@ class SqliteEngine implements Engine {
   }
 
   /**
-   * Runs a batch in the transaction that has begun, and commits it; returns how to tell the callers. Without savepoints
-   * the first failure ends it all: SQLite copies every page that a savepoint touches, which costs a webhook a tenth of
-   * its time, and failures are rare.
-   * @throws what a program threw, or what kept SQLite from committing; nothing is written then
+   * Runs a batch in the open transaction and commits it; returns functions that settle the callers' promises. Without
+   * savepoints the first failure rolls back the batch. SQLite copies every page that a savepoint touches, which costs
+   * a webhook a tenth of its time, and failures are rare.
+   * @throws the error of a program or of the commit; the transaction is then rolled back
    */
   #commit(batch: readonly PendingWrite[], savepoints: boolean): (() => void)[] {
     try {

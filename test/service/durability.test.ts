@@ -19,7 +19,7 @@ const agents = {
 };`,
 };
 
-/** The rate limits are on, and out of the way. */
+/** Rate limits that the load does not reach. */
 const env = { SVC_WEBHOOK_BURST: "10000", SVC_ORGANIZATION_BURST: "10000" };
 
 onEveryRuntime("durability", { env }, (server) => {
@@ -32,7 +32,7 @@ onEveryRuntime("durability", { env }, (server) => {
   const post = (json: unknown) =>
     call<AcceptedJson>(server, "POST", `/webhook/${org}/agent/echo/hook`, { key: null, json });
 
-  /** Resolves with the line of an execution's log that matches. */
+  /** Resolves with the first log entry of an execution that matches. */
   const logged = async (executionId: string, pattern: RegExp): Promise<RegExpExecArray> => {
     const response = await open(server, "GET", `/api/v1/executions/${executionId}/watch`);
     for await (const { log } of lines<WatchEvent>(response)) {
@@ -42,7 +42,7 @@ onEveryRuntime("durability", { env }, (server) => {
     throw new Error(`The execution ended without printing ${pattern}.`);
   };
 
-  test(`killed straight after a 202, the restarted server runs that execution, ${rounds} times`, async () => {
+  test(`runs an execution after kill -9 right after its 202, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round++) {
       const { status, json } = await post({ round });
       expect(status).toBe(202);
@@ -52,7 +52,7 @@ onEveryRuntime("durability", { env }, (server) => {
     }
   });
 
-  test("killed under load, every 202 has its execution, each ended once, and no other is there", async () => {
+  test("has one finished execution for each 202 after kill -9 under load", async () => {
     const since = new Date().toISOString();
     const accepted = new Set<string>();
     const unanswered = new Set<number>();
@@ -79,7 +79,7 @@ onEveryRuntime("durability", { env }, (server) => {
       "GET",
       `/api/v1/executions?page_size=1000&since=${encodeURIComponent(since)}`,
     );
-    // One that was on disk but not yet acknowledged may be there; one that nobody sent may not.
+    // An execution whose request got no response may exist, because it was written before the kill.
     const extra = executions.filter(({ execution_id }) => !accepted.has(execution_id));
     for (const { input } of extra) expect(unanswered).toContain((input as { mine: number }).mine);
     expect(executions.length - extra.length).toBe(accepted.size);
@@ -87,7 +87,7 @@ onEveryRuntime("durability", { env }, (server) => {
     expect(new Set(sent).size).toBe(sent.length);
   });
 
-  test("what was deployed, and its log, outlive the server", async () => {
+  test("keeps deployments and logs over a restart", async () => {
     const before = await ok(server, "GET", "/api/v1/deployments");
     const log = async () => {
       const response = await open(server, "GET", "/api/v1/logs?lines=10000");
@@ -102,7 +102,7 @@ onEveryRuntime("durability", { env }, (server) => {
     expect((await log()).slice(0, linesBefore.length)).toEqual(linesBefore);
   });
 
-  test("a killed server's children end with it, even while they spin", async () => {
+  test("runners exit when their server is killed, even while they block", async () => {
     const until = Date.now() + 8_000;
     const { execution_id } = await run(server, "spins", { until });
     const [, pid = ""] = await logged(execution_id, /^pid (\d+)$/);
@@ -121,7 +121,7 @@ onEveryRuntime("durability", { env }, (server) => {
     expect((await ended(server, execution_id)).status).toBe("cancelled");
   });
 
-  test("asked to stop, it finishes what runs, ends its streams, and exits with 0", async () => {
+  test("finishes running executions, ends streams and exits with 0 on SIGTERM", async () => {
     const { execution_id } = await run(server, "takes", { ms: 700 });
     await logged(execution_id, /begun/);
     const follower = await open(server, "GET", "/api/v1/logs?follow=true&lines=1");
@@ -140,7 +140,7 @@ onEveryRuntime("durability", { env }, (server) => {
     });
   });
 
-  test("asked twice, it stops at once, and what ran is run again", async () => {
+  test("exits immediately on a repeated signal, and reruns the interrupted execution", async () => {
     const { execution_id } = await run(server, "takes", { ms: 1500 });
     await logged(execution_id, /begun/);
     const stopping = server.printed(/SIGTERM: waiting for running executions/, server.output.length);
@@ -156,7 +156,7 @@ onEveryRuntime("durability", { env }, (server) => {
     });
   });
 
-  test("no second server starts on its data", async () => {
+  test("rejects another server on its data folder", async () => {
     const second = new TestServer(server.runtime, { dataDir: server.dataDir });
     await expect(second.start()).rejects.toThrow(/Cannot start: another server uses the data folder/);
     expect((await runToEnd(server, "echo", { still: "here" })).output).toEqual({ still: "here" });
@@ -164,7 +164,7 @@ onEveryRuntime("durability", { env }, (server) => {
 });
 
 describe.each(runtimes)("the first start on %s", (runtime) => {
-  test("registers the operator's key, and prints none", async () => {
+  test("registers SVC_API_KEY and prints no key", async () => {
     const key = "svc_operator_0123456789abcdef";
     const server = new TestServer(runtime, { env: { SVC_API_KEY: key } });
     await server.start();
@@ -175,7 +175,7 @@ describe.each(runtimes)("the first start on %s", (runtime) => {
     await server.discard(false);
   });
 
-  test("refuses a key and a limit of the wrong form, in one line", async () => {
+  test("rejects a malformed key or limit with one line", async () => {
     for (const [env, message] of [
       [{ SVC_API_KEY: "secret" }, /Cannot register SVC_API_KEY: a key has the form svc_<id>_<secret>/],
       [{ SVC_CONCURRENCY: "many" }, /Cannot use SVC_CONCURRENCY: .* not 'many'/],

@@ -10,7 +10,7 @@ import { useServer } from "../support/suite.ts";
 const server = useServer("node");
 const secret = "planted-secret-value-5f3c9b";
 
-test("no key, secret or signature appears in what the server prints and keeps", async () => {
+test("no key, secret or signature appears in the output and the data folder of the server", async () => {
   const deployment = await deploy(server, {
     agents: {
       reader: {
@@ -46,7 +46,7 @@ test("no key, secret or signature appears in what the server prints and keeps", 
 
   const planted = { secret, token, apiKey: server.apiKey, signature };
   for (const [name, value] of Object.entries(planted)) {
-    // The id of a key is no secret; what comes after it is.
+    // The id of a key is public; the part after it is secret.
     const needle = value.startsWith("svc_") ? (value.split("_")[2] ?? "") : value;
     expect(printed.includes(needle), `${name} was printed`).toBe(false);
     for (const file of filesUnder(server.dataDir)) {

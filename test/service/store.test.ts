@@ -23,7 +23,7 @@ async function withThings(folder?: string): Promise<Engine> {
 const things = (engine: Engine) =>
   rows<{ id: number; value: number }>(engine, "SELECT * FROM things ORDER BY id");
 
-test("of writes that arrive together each is whole or not there, whatever its neighbours do", async () => {
+test("applies each write of a batch completely or not at all", async () => {
   const engine = await withThings();
   /** How a write fails, if it does, after how many rows. */
   const fate = fc.constantFrom(
@@ -83,7 +83,7 @@ test("more writes than one commit holds are all done, in their order", async () 
   expect((await things(engine)).length).toBe(2_500);
 });
 
-test("a read sees what was committed before it, and nothing of what waits", async () => {
+test("reads committed rows only", async () => {
   const engine = await withThings();
   const waiting = engine.write(() => run(insert, 1, 1));
   expect(await things(engine)).toEqual([]);
@@ -97,7 +97,7 @@ test("a read sees what was committed before it, and nothing of what waits", asyn
   expect(await things(engine)).toEqual([{ id: 1, value: 1 }]);
 });
 
-test("what was acknowledged is there for another handle, at once", async () => {
+test("makes an acknowledged write visible to other handles", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const other = openStore(folder);
@@ -134,7 +134,7 @@ test("while another handle writes, writes wait, and reads and everything else go
   await engine.close();
 });
 
-test("what another handle keeps from being written fails in the end, and the next write is done", async () => {
+test("fails a write that another handle blocks for too long, and accepts the next one", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const other = new DatabaseSync(join(folder, "svc.db"));
@@ -147,7 +147,7 @@ test("what another handle keeps from being written fails in the end, and the nex
   await engine.close();
 });
 
-test("a second process gets its turn beside one that never pauses", async () => {
+test("lets another process write while this one writes without pause", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const writer = new Worker(new URL("../support/writer.ts", import.meta.url), {
@@ -165,7 +165,7 @@ test("a second process gets its turn beside one that never pauses", async () => 
   await engine.close();
 });
 
-test("a close finishes what waits and takes nothing more", async () => {
+test("finishes pending writes and rejects new ones on close", async () => {
   const folder = temporaryFolder();
   const engine = openSqlite(folder);
   await engine.write(() => run("CREATE TABLE things (id INTEGER PRIMARY KEY)"));
@@ -202,7 +202,7 @@ test("a store is opened again as it was, and not by an older program than its ow
   );
 });
 
-test("what a program's statements return is what it is sent", async () => {
+test("passes the rows of each statement to its program", async () => {
   const engine = await withThings();
   const result = await engine.write(function* () {
     const none = yield* first(`${insert} RETURNING id`, 1, 5);
