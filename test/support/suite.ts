@@ -14,13 +14,17 @@ export function useServer(runtime: Runtime, options: ServerOptions = {}): TestSe
   return server;
 }
 
-/** Runs a suite against a server on each runtime. The first test asserts which runtime responds. */
+/**
+ * Runs a suite against a server on each runtime. The first test asserts which runtime responds.
+ * @param on - by default all runtimes; `commandRuntimes` for features that do not depend on the runtime
+ */
 export function onEveryRuntime(
   title: string,
   options: ServerOptions,
   define: (server: TestServer) => void,
+  on: readonly Runtime[] = runtimes,
 ): void {
-  describe.each(runtimes)(`${title} on %s`, (runtime) => {
+  describe.each(on)(`${title} on %s`, (runtime) => {
     const server = useServer(runtime, options);
 
     test(`runs on ${runtime}`, async () => {
