@@ -1,32 +1,26 @@
 import { RestError } from "./error.ts";
 
-/** The Node builtins that the plugin uses: only for files and for the connections that it opens itself. */
+/** Node builtins that the plugin uses for files and for its own connections. */
 interface Builtins {
-  "node:crypto": typeof import("node:crypto");
   "node:dns/promises": typeof import("node:dns/promises");
+  "node:fs": typeof import("node:fs");
   "node:fs/promises": typeof import("node:fs/promises");
   "node:http": typeof import("node:http");
   "node:https": typeof import("node:https");
+  "node:net": typeof import("node:net");
   "node:path": typeof import("node:path");
   "node:stream": typeof import("node:stream");
   "node:zlib": typeof import("node:zlib");
 }
 
 /**
- * A Node builtin, loaded when first needed. Not a dynamic import: bundlers for browsers follow those and fail.
+ * Loads a Node builtin on first use. It is not a dynamic import because bundlers for browsers follow those and fail.
  *
- * @param purpose - what it is for, as it reads after "Cannot"
- * @throws RestError `unsupported` in a browser or an edge runtime without it
+ * @param purpose - the action that needs it, as it reads after "Cannot"
+ * @throws RestError `unsupported` in a browser or an edge runtime without the builtin
  */
 export function builtin<Name extends keyof Builtins>(name: Name, purpose: string): Builtins[Name] {
   const module = globalThis.process?.getBuiltinModule?.(name);
-  if (!module) {
-    throw new RestError("unsupported", `Cannot ${purpose}: this runtime has no ${name}`);
-  }
+  if (!module) throw new RestError("unsupported", `Cannot ${purpose}: this runtime has no ${name}`);
   return module as Builtins[Name];
-}
-
-/** Whether the plugin can open connections by itself here. */
-export function hasSockets(): boolean {
-  return Boolean(globalThis.process?.getBuiltinModule?.("node:http"));
 }

@@ -1,79 +1,69 @@
-import { parseBody } from "./body.ts";
-import { checkSavePath, saveBody } from "./download.ts";
-import { type Call, createEngine, type Engine } from "./engine.ts";
-import type { Exchange } from "./exchange.ts";
-import type { Method } from "./method.ts";
-import type { RequestOptions, RestPluginOptions } from "./options.ts";
+import { checkSavePath, openUpload, saveBody } from "./files.ts";
+import type { RequestOptions, RestPluginOptions, TransferOptions, UploadOptions } from "./options.ts";
+import { type Call, HttpClient } from "./request.ts";
+import { parseBody } from "./response.ts";
 import { resolveOptions, type Settings } from "./settings.ts";
 import { type AgentTool, createTools } from "./tools.ts";
-import type { TransferOptions } from "./transfer.ts";
-import { openUpload, type UploadOptions } from "./upload.ts";
-
-const noOptions: RequestOptions = {};
 
 /**
- * A client for one HTTP API, for code and, through `tools`, for agents.
+ * Client of one HTTP API, for code and, through `tools`, for agents.
  *
- * Every path is appended to the base URL and cannot leave it. JSON (`application/json`, `+json`) is returned parsed,
- * text as a string, anything else as a `Uint8Array`, an empty body as null. A status other than 2xx throws.
+ * Paths are appended to the base URL and cannot leave it. A response is returned as parsed JSON (`application/json`,
+ * `+json`), as a string (text) or as a `Uint8Array`; an empty body as null. A status other than 2xx throws.
  *
  * ```ts
  * await using api = new RestPlugin({ baseUrl: "https://api.example.com/v1", apiKey: key });
  * const users = await api.get("/users", { params: { limit: 10 } });
  * ```
  *
- * @throws RestError from every method; `code` says why
+ * @throws RestError from every method; `code` is the reason
  */
 export class RestPlugin implements AsyncDisposable {
-  /** Without a slash at its end. */
+  /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   /** `http_get`, `http_post`, `http_put` and `http_delete`, for a model to call. */
   readonly tools: readonly AgentTool[];
   readonly #settings: Settings;
-  readonly #engine: Engine;
-  readonly #parse = (response: Response, exchange: Exchange): Promise<unknown> =>
-    parseBody(response, exchange, this.#settings.maxResponseBytes);
+  readonly #client: HttpClient;
 
   /** @throws RestError `invalid_argument` */
   constructor(options: RestPluginOptions) {
     this.#settings = resolveOptions(options);
-    this.#engine = createEngine(this.#settings);
+    this.#client = new HttpClient(this.#settings);
     this.baseUrl = this.#settings.base.href;
-    this.tools = createTools(this.#settings, (call) =>
-      this.#parsed({ ...call, guarded: this.#settings.guardTools }),
-    );
+    this.tools = createTools(this.#settings, (call) => this.#send(call));
   }
 
   /** Sends a GET request. */
-  get<T = unknown>(path: string, options: RequestOptions = noOptions): Promise<T> {
+  get<T = unknown>(path: string, options?: RequestOptions): Promise<T> {
     return this.#request("GET", path, undefined, options);
   }
 
-  /** Sends a POST request with `data` as JSON; without data, without a body. */
-  post<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
+  /** Sends a POST request with `data` as JSON, or without a body when `data` is undefined. */
+  post<T = unknown>(path: string, data?: unknown, options?: RequestOptions): Promise<T> {
     return this.#request("POST", path, data, options);
   }
 
-  /** Sends a PUT request with `data` as JSON; without data, without a body. */
-  put<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
+  /** Sends a PUT request with `data` as JSON, or without a body when `data` is undefined. */
+  put<T = unknown>(path: string, data?: unknown, options?: RequestOptions): Promise<T> {
     return this.#request("PUT", path, data, options);
   }
 
-  /** Sends a PATCH request with `data` as JSON; without data, without a body. */
-  patch<T = unknown>(path: string, data?: unknown, options: RequestOptions = noOptions): Promise<T> {
+  /** Sends a PATCH request with `data` as JSON, or without a body when `data` is undefined. */
+  patch<T = unknown>(path: string, data?: unknown, options?: RequestOptions): Promise<T> {
     return this.#request("PATCH", path, data, options);
   }
 
   /** Sends a DELETE request. */
-  delete<T = unknown>(path: string, options: RequestOptions = noOptions): Promise<T> {
+  delete<T = unknown>(path: string, options?: RequestOptions): Promise<T> {
     return this.#request("DELETE", path, undefined, options);
   }
 
   /**
-   * Sends a file as a field of a form (multipart/form-data, RFC 7578) by POST, in bounded memory.
+   * Uploads a file by POST as a field of a form (multipart/form-data, RFC 7578), in bounded memory.
    *
-   * @param filePath - a regular file; its own name is the name in the form
-   * @returns the parsed answer
+   * @param filePath - a regular file; its own name is its name in the form
+   * @returns the parsed response
    */
   async uploadFile<T = unknown>(
     endpoint: string,
@@ -81,53 +71,43 @@ export class RestPlugin implements AsyncDisposable {
     fieldName: string,
     options: UploadOptions = {},
   ): Promise<T> {
-    const { contentType, body } = await openUpload(filePath, fieldName, options);
-    const headers = { "content-type": contentType };
-    return (await this.#parsed({
-      method: "POST",
-      path: endpoint,
-      options,
-      headers,
-      body,
-      guarded: this.#settings.guardCode,
-    })) as T;
+    const form = await openUpload(filePath, fieldName, options);
+    const guarded = this.#settings.guardCode;
+    return (await this.#send({ method: "POST", path: endpoint, options, ...form, guarded })) as T;
   }
 
   /**
-   * Saves the answer to a GET request as a file, in bounded memory and of any size. `savePath` is replaced at once when
-   * the file is complete; until then, and after a failure, it is as it was.
+   * Downloads the response to a GET request to a file, in bounded memory and without a size limit. The file at
+   * `savePath` is replaced atomically when the download is complete; a failure leaves it unchanged.
    *
    * @returns `savePath`
    */
   async downloadFile(endpoint: string, savePath: string, options: TransferOptions = {}): Promise<string> {
     checkSavePath(savePath);
-    const call: Call = {
-      method: "GET",
-      path: endpoint,
-      options,
-      headers: { accept: "*/*" },
-      guarded: this.#settings.guardCode,
-    };
-    await this.#engine.run(call, (response, exchange) =>
-      saveBody(response, exchange, savePath, options.onProgress),
-    );
+    const headers = { accept: "*/*" };
+    const guarded = this.#settings.guardCode;
+    const call: Call = { method: "GET", path: endpoint, options, headers, guarded };
+    await this.#client.send(call, (response, line) => saveBody(response, line, savePath, options.onProgress));
     return savePath;
   }
 
-  /** Breaks off what is running (`closed`), lets go of kept connections, and refuses further requests. */
+  /** Aborts running calls with `closed`, closes idle connections and refuses further calls. */
   async close(): Promise<void> {
-    this.#engine.close();
+    this.#client.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  #request<T>(method: Method, path: string, body: unknown, options: RequestOptions): Promise<T> {
-    return this.#parsed({ method, path, options, body, guarded: this.#settings.guardCode }) as Promise<T>;
+  #request<T>(method: Call["method"], path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+    const guarded = this.#settings.guardCode;
+    return this.#send({ method, path, options, body, guarded }) as Promise<T>;
   }
 
-  #parsed(call: Call): Promise<unknown> {
-    return this.#engine.run(call, this.#parse);
+  #send(call: Call): Promise<unknown> {
+    return this.#client.send(call, (response, line) =>
+      parseBody(response, line, this.#settings.maxResponseBytes),
+    );
   }
 }

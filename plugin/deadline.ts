@@ -1,82 +1,75 @@
-import { RestError, type RestErrorCode } from "./error.ts";
-import type { Exchange } from "./exchange.ts";
+import { type RequestLine, RestError, type RestErrorCode } from "./error.ts";
 
 /**
- * The time that one call has. States: `running`, until `end()` makes it `over`, or one of timeout, the caller's signal
- * and the closing of the plugin makes it `broken`; only a running one changes. When it breaks, `signal` aborts whatever
- * the call is doing, and `reason` says why.
+ * The time limit of one call. States: `running`, until `end()` makes it `ended`, or until the timeout, the caller's
+ * signal or the plugin's `close()` makes it `aborted`. When it is aborted, `signal` aborts the current operation and
+ * `reason` holds the error. An ended or aborted deadline never changes again.
  */
 export class Deadline {
-  /** Aborted with `reason` when the call is broken off. */
-  readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #exchange: Exchange;
+  /** Aborted with `reason`. */
+  readonly signal: AbortSignal = this.#controller.signal;
+  /** The error of an aborted call, otherwise null. */
+  reason: RestError | null = null;
+  readonly #line: RequestLine;
   readonly #timeoutMs: number;
+  readonly #startMs: number = performance.now();
   readonly #timer: ReturnType<typeof setTimeout>;
-  readonly #endMs: number = performance.now();
-  #reason: RestError | null = null;
-  #over = false;
-  #forget: (() => void) | null = null;
+  readonly #callerSignal: AbortSignal | undefined;
+  #ended = false;
 
-  constructor(exchange: Exchange, timeoutMs: number, callerSignal: AbortSignal | undefined) {
-    this.signal = this.#controller.signal;
-    this.#exchange = exchange;
+  constructor(line: RequestLine, timeoutMs: number, callerSignal: AbortSignal | undefined) {
+    this.#line = line;
     this.#timeoutMs = timeoutMs;
-    this.#endMs += timeoutMs;
+    this.#callerSignal = callerSignal;
     this.#timer = setTimeout(expire, timeoutMs, this);
-    if (callerSignal) this.#follow(callerSignal);
-  }
-
-  /** Why the call was broken off, or null. */
-  get reason(): RestError | null {
-    return this.#reason;
+    if (callerSignal?.aborted) this.handleEvent();
+    else callerSignal?.addEventListener("abort", this);
   }
 
   get remainingMs(): number {
-    return this.#endMs - performance.now();
+    return this.#startMs + this.#timeoutMs - performance.now();
   }
 
   expire(): void {
-    this.break("timeout", `timed out after ${this.#timeoutMs / 1000} seconds`);
+    this.abort("timeout", `timed out after ${this.#timeoutMs / 1000} seconds`);
   }
 
-  /** Breaks the call off, unless it is over. */
-  break(code: RestErrorCode, what: string, cause?: unknown): void {
-    if (this.#over) return;
+  /** Called when the caller's signal is aborted. */
+  handleEvent(): void {
+    this.abort("aborted", "was aborted by its signal", this.#callerSignal?.reason);
+  }
+
+  /** Aborts the call if it is running. */
+  abort(code: RestErrorCode, message: string, cause?: unknown): void {
+    if (this.#ended) return;
     this.end();
-    const { method, url } = this.#exchange;
-    this.#reason = new RestError(code, `${method} ${url} ${what}`, { method, url, cause });
-    this.#controller.abort(this.#reason);
+    const { method, url } = this.#line;
+    this.reason = new RestError(code, `${method} ${url} ${message}`, { method, url, cause });
+    this.#controller.abort(this.reason);
   }
 
-  /** Waits, unless the call is broken off meanwhile: then it throws the reason. */
+  /** Waits before a retry. Throws `reason` when the call is aborted. */
   async wait(delayMs: number): Promise<void> {
-    if (this.#reason) throw this.#reason;
-    await new Promise<void>((resolve, reject) => {
+    await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, delayMs);
       this.signal.addEventListener("abort", () => {
         clearTimeout(timer);
-        reject(this.#reason);
+        resolve();
       });
     });
+    if (this.reason) throw this.reason;
   }
 
-  /** Ends the time: nothing is broken off any more, and nothing is held. */
+  /** Ends the call and releases the timer and the caller's signal. */
   end(): void {
-    this.#over = true;
+    this.#ended = true;
     clearTimeout(this.#timer);
-    this.#forget?.();
-  }
-
-  #follow(callerSignal: AbortSignal): void {
-    const onAbort = (): void => this.break("aborted", "was aborted by its signal", callerSignal.reason);
-    this.#forget = () => callerSignal.removeEventListener("abort", onAbort);
-    if (callerSignal.aborted) onAbort();
-    else callerSignal.addEventListener("abort", onAbort);
+    this.#callerSignal?.removeEventListener("abort", this);
   }
 }
 
-/** Not a closure of each deadline: there is one for every request. */
+/** A shared function, so that a request does not allocate a closure for its timer. */
 function expire(deadline: Deadline): void {
   deadline.expire();
 }

@@ -1,47 +1,40 @@
 /**
- * The egress guard: decides which addresses a connection may go to. It is asked for the very address that the socket
- * connects to, so that a name that resolves differently the next time (DNS rebinding) gains nothing.
+ * The egress guard decides which addresses a connection may use. It checks the addresses that the socket connects to,
+ * so a name that resolves differently the next time (DNS rebinding) cannot pass the check.
  */
-import { inBlocks, isMetadataAddress, parseAddress, specialAddress } from "./address.ts";
+import { contains, createBlocks, isMetadataAddress, specialAddress } from "./address.ts";
 import { builtin } from "./builtin.ts";
 import { RestError } from "./error.ts";
 import type { Settings } from "./settings.ts";
-import type { Transport } from "./transport.ts";
 
 export interface EgressGuard {
   /**
-   * Checks a host that is itself an address; names pass, they are checked when they are resolved.
+   * Checks a host that is an IP address. Names pass; they are checked when they are resolved.
    *
    * @throws RestError `egress`
    */
   checkUrl(url: URL): void;
-  /** Whether `checkUrl` alone is enough: the host is an address, or the `localhost` of the base URL. */
-  knows(url: URL): boolean;
   /**
-   * The addresses of a URL's host, each checked.
+   * Resolves the host of a URL and checks each address.
    *
-   * @throws RestError `egress` when any of them is refused
+   * @throws RestError `egress` when any address is refused
    */
   resolve(url: URL, hostname: string): Promise<string[]>;
 }
 
-export function createEgressGuard(settings: Settings): EgressGuard {
-  const { base, allowAddresses } = settings;
-  const baseIsLocal = base.hostname === "localhost" || parseAddress(base.hostname) !== null;
-  const resolve = settings.resolve ?? resolveBySystem;
-  let baseIsChecked = false;
+export function createEgressGuard({ base, allowAddresses, resolve }: Settings): EgressGuard {
+  const { isIP } = builtin("node:net", "apply the egress guard");
+  const allowed = createBlocks(allowAddresses);
+  // A base URL that names a private address is the developer's decision, but metadata addresses stay refused.
+  const baseIsLocal = base.hostname === "localhost" || isIP(base.hostname) !== 0;
 
   function check(url: URL, address: string): void {
-    if (inBlocks(allowAddresses, address)) return;
-    // A base URL that names a private address is the developer's choice; nobody else's, and never a cloud's metadata.
-    const chosen =
-      baseIsLocal &&
-      url.origin === base.origin &&
-      parseAddress(address) !== null &&
-      !isMetadataAddress(address);
-    const kind = chosen ? null : specialAddress(address);
+    const isAddress = isIP(address) !== 0;
+    if (isAddress && contains(allowed, address)) return;
+    if (isAddress && baseIsLocal && url.origin === base.origin && !isMetadataAddress(address)) return;
+    const kind = specialAddress(address);
     if (kind === null) return;
-    const host = url.hostname === address ? url.hostname : `${url.hostname} (${address})`;
+    const host = url.hostname === address ? address : `${url.hostname} (${address})`;
     throw new RestError(
       "egress",
       `Cannot connect to ${host}: the egress guard allows public addresses only, and this is ${kind}`,
@@ -51,46 +44,18 @@ export function createEgressGuard(settings: Settings): EgressGuard {
 
   return {
     checkUrl(url) {
-      const isBase = url.origin === base.origin;
-      if (isBase && baseIsChecked) return;
       const hostname = url.hostname.replace(/^\[|\]$/g, "");
-      if (parseAddress(hostname)) check(url, hostname);
-      baseIsChecked ||= isBase;
-    },
-    knows(url) {
-      return (
-        parseAddress(url.hostname.replace(/^\[|\]$/g, "")) !== null ||
-        (baseIsLocal && url.origin === base.origin)
-      );
+      if (isIP(hostname) !== 0) check(url, hostname);
     },
     async resolve(url, hostname) {
-      const addresses = await resolve(hostname);
+      const addresses = await (resolve ?? resolveBySystem)(hostname);
       for (const address of addresses) check(url, address);
       return addresses;
     },
   };
 }
 
-/**
- * A guarded `fetch` for runtimes without sockets, such as browsers: nothing there tells which address a name leads to,
- * so that only addresses and `localhost` can be judged.
- */
-export function guardFetch(guard: EgressGuard, transport: Transport): Transport {
-  return async (url, request) => {
-    const target = new URL(url);
-    guard.checkUrl(target);
-    if (!guard.knows(target)) {
-      throw new RestError(
-        "unsupported",
-        `Cannot guard the connection to ${target.hostname}: this runtime does not resolve names; set egressGuard to false`,
-      );
-    }
-    return await transport(url, request);
-  };
-}
-
 async function resolveBySystem(hostname: string): Promise<string[]> {
-  const dns = builtin("node:dns/promises", "resolve a name for the egress guard");
-  const found = await dns.lookup(hostname, { all: true });
-  return found.map(({ address }) => address);
+  const dns = builtin("node:dns/promises", "resolve a host name");
+  return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
 }

@@ -1,19 +1,31 @@
-/** What users import as `svc/plugin`. */
-export { type AiSdkTool, toAiSdkTools } from "./ai-sdk.ts";
-export { RestPlugin } from "./client.ts";
-export { isRestError, RestError, type RestErrorCode, type RestErrorDetails } from "./error.ts";
-export { type McpTool, type McpToolResult, type McpTools, toMcpTools } from "./mcp.ts";
+/** Public exports of `svc/plugin`. */
+
 export {
+  type AiSdkTool,
+  type McpTool,
+  type McpToolResult,
+  type McpTools,
   type OpenAiChatCall,
   type OpenAiChatTool,
   type OpenAiResponsesCall,
   type OpenAiResponsesTool,
   type OpenAiTools,
+  toAiSdkTools,
+  toMcpTools,
   toOpenAiTools,
-} from "./openai.ts";
-export type { EgressGuardOptions, FetchExtras, RequestOptions, RestPluginOptions } from "./options.ts";
+} from "./adapters.ts";
+export { RestPlugin } from "./client.ts";
+export { isRestError, RestError, type RestErrorCode, type RestErrorDetails } from "./error.ts";
+export type {
+  EgressGuardOptions,
+  FetchExtras,
+  HookContext,
+  RequestOptions,
+  RestPluginOptions,
+  TransferOptions,
+  TransferProgress,
+  UploadOptions,
+} from "./options.ts";
 export type { QueryParams } from "./path.ts";
 export type { RetryOptions } from "./retry.ts";
 export type { AgentTool, ToolName, ToolParameters } from "./tools.ts";
-export type { TransferOptions, TransferProgress } from "./transfer.ts";
-export type { UploadOptions } from "./upload.ts";

@@ -1,11 +1,10 @@
-import { RestError } from "./error.ts";
+import { RestError, redact } from "./error.ts";
+import type { FetchRequest } from "./fetch.ts";
 import type { Settings } from "./settings.ts";
-import type { Transport, TransportRequest } from "./transport.ts";
 
 const maxRedirects = 5;
-const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** Headers that say nothing of who asks; all others stay behind when a redirect leaves the origin. */
+/** The headers that are sent to another origin; all others may identify the caller. */
 const harmlessHeaders = new Set([
   "accept",
   "accept-encoding",
@@ -15,68 +14,66 @@ const harmlessHeaders = new Set([
   "user-agent",
 ]);
 
-/** Whether an answer may have to be followed; status 0 is all that a browser shows of a redirect. */
-export function isRedirect(status: number): boolean {
-  return status === 0 || (status >= 300 && status < 400 && redirectStatuses.has(status));
-}
-
 /**
- * Follows the redirects of an answer as the Fetch standard does, but within the origin, or to origins that the settings
- * allow, and there without the headers of the caller. `fetch` itself keeps headers such as `X-API-Key` on its way to
- * another origin.
+ * Follows redirects as the Fetch standard does, within the origin or to allowed origins. `fetch` itself sends headers
+ * such as `X-API-Key` to other origins.
  *
- * @returns the answer at the end, which is one without a Location when the server names none
+ * @returns the final response; a redirect without a Location is final
  * @throws RestError `redirect`
  */
 export async function followRedirects(
   first: Response,
-  transport: Transport,
   settings: Settings,
   firstUrl: string,
-  firstRequest: TransportRequest,
+  firstRequest: FetchRequest,
 ): Promise<Response> {
   let response = first;
   let url = firstUrl;
   let request = firstRequest;
-  for (let hops = 0; isRedirect(response.status); hops++) {
-    const { status } = response;
-    const fail = (rule: string): RestError => refused(firstRequest, firstUrl, response, rule);
-    if (status === 0) throw fail("a browser does not say where it leads, so it is not followed");
-    const location = response.headers.get("location");
+  for (let redirects = 0; isRedirect(response.status); redirects++) {
+    const { status, headers } = response;
+    const fail = (rule: string): RestError => {
+      const line = { method: firstRequest.method, url: redact(firstUrl, settings.secrets) };
+      const message = `${line.method} ${line.url} was redirected (HTTP ${status}) and failed: ${rule}`;
+      return new RestError("redirect", message, { ...line, status: status || null, headers });
+    };
+    if (status === 0) throw fail("the browser does not reveal the location");
+    const location = headers.get("location");
     if (location === null) break;
     await response.body?.cancel();
-    if (hops === maxRedirects) throw fail(`at most ${maxRedirects} redirects are followed`);
+    if (redirects === maxRedirects) throw fail(`at most ${maxRedirects} redirects are followed`);
     const from = new URL(url);
-    const next = targetOf(location, from, settings, fail);
+    const next = URL.parse(location, from);
+    const rule = brokenRule(next, from, settings);
+    if (!next || rule) throw fail(rule ?? "its location is not a URL");
+    next.hash = "";
     request = redirected(request, status, next.origin !== from.origin);
     url = next.href;
-    response = await transport(url, request);
+    response = await request.fetch(url, request);
   }
   return response;
 }
 
-function targetOf(location: string, from: URL, settings: Settings, fail: (rule: string) => RestError): URL {
-  const next = URL.parse(location, from);
-  if (!next || (next.protocol !== "http:" && next.protocol !== "https:")) {
-    throw fail("it does not lead to an http or https URL");
-  }
-  if (next.username || next.password) throw fail("its target holds a user name or password");
-  if (next.origin !== settings.base.origin && !isAllowed(settings, next.origin)) {
-    throw fail(`it leads to another origin, ${next.origin}, which redirectOrigins does not allow`);
-  }
-  if (settings.redirectOrigins === "any" && from.protocol === "https:" && next.protocol === "http:") {
-    throw fail("it leads from https to http");
-  }
-  next.hash = "";
-  return next;
+/** Whether a response may redirect. A browser shows only the status 0 of a redirect that it does not follow. */
+export function isRedirect(status: number): boolean {
+  return (
+    status === 301 || status === 302 || status === 303 || status === 307 || status === 308 || status === 0
+  );
 }
 
-function isAllowed({ redirectOrigins }: Settings, origin: string): boolean {
-  return redirectOrigins === "any" || redirectOrigins.has(origin);
+function brokenRule(next: URL | null, from: URL, { base, redirectOrigins }: Settings): string | null {
+  if (!next || !/^https?:$/.test(next.protocol)) return "its location must be an http or https URL";
+  if (next.username || next.password) return "its location must not contain a user name or password";
+  if (redirectOrigins === "any") {
+    const downgrade = from.protocol === "https:" && next.protocol === "http:";
+    return downgrade ? "a redirect from https to http is not followed" : null;
+  }
+  if (next.origin === base.origin || redirectOrigins.has(next.origin)) return null;
+  return `it leads to another origin, ${next.origin}, which redirectOrigins does not allow`;
 }
 
-/** The request for the next hop: method and body by the Fetch standard, headers by `harmlessHeaders`. */
-function redirected(request: TransportRequest, status: number, leavesOrigin: boolean): TransportRequest {
+/** The redirected request. The Fetch standard decides its method and body, `harmlessHeaders` its headers. */
+function redirected(request: FetchRequest, status: number, leavesOrigin: boolean): FetchRequest {
   const { method } = request;
   const becomesGet =
     status === 303 ? method !== "GET" : (status === 301 || status === 302) && method === "POST";
@@ -86,13 +83,4 @@ function redirected(request: TransportRequest, status: number, leavesOrigin: boo
     if (kept) headers.append(name, value);
   }
   return { ...request, headers, ...(becomesGet && { method: "GET", body: null }) };
-}
-
-function refused(request: TransportRequest, url: string, response: Response, rule: string): RestError {
-  const status = response.status || null;
-  return new RestError(
-    "redirect",
-    `${request.method} ${url} was redirected${status ? ` (HTTP ${status})` : ""} and failed: ${rule}`,
-    { status, headers: response.headers, method: request.method, url },
-  );
 }

@@ -1,5 +1,4 @@
 import { invalidArgument, quote, type RestError } from "./error.ts";
-import { isUnsafe } from "./method.ts";
 
 export interface RetryOptions {
   /** Tries after the first, 0 to 20. */
@@ -40,6 +39,11 @@ export function resolveRetry(retry: number | RetryOptions): RetryPolicy {
     }
   }
   return { attempts, delayMs: delay * 1000, maxDelayMs: maxDelay * 1000 };
+}
+
+/** Whether sending a request twice may have more effect than sending it once (RFC 9110, 9.2.2). */
+export function isUnsafe(method: string): boolean {
+  return method === "POST" || method === "PATCH";
 }
 
 /**

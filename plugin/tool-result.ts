@@ -1,54 +1,50 @@
-import { isRestError, RestError } from "./error.ts";
+import { isRestError, RestError, redact } from "./error.ts";
 import type { Settings } from "./settings.ts";
 
-type Limits = Pick<Settings, "secretForms" | "toolResultMaxChars">;
+type Limits = Pick<Settings, "secrets" | "toolResultMaxChars">;
 
-/** An answer as a model may see it: without secrets, without bytes, and not too long. */
-export function present(value: unknown, { secretForms, toolResultMaxChars: max }: Limits): unknown {
+/** Converts a response body for a model: redacted, at most `toolResultMaxChars`, with bytes described. */
+export function toToolResult(value: unknown, { secrets, toolResultMaxChars: max }: Limits): unknown {
   if (value instanceof Uint8Array) return `[${value.length} bytes that are neither JSON nor text]`;
-  let shown: unknown;
+  let redacted: unknown;
   let text: string;
   try {
-    shown = redact(value, secretForms);
-    text = typeof shown === "string" ? shown : JSON.stringify(shown);
+    redacted = redactAll(value, secrets);
+    text = typeof redacted === "string" ? redacted : JSON.stringify(redacted);
   } catch {
-    return "[JSON that is nested too deeply to be shown]";
+    return "[JSON that is nested too deeply to show]";
   }
-  if (text.length <= max) return shown;
-  return `${cut(text, max)}\n[cut: the first ${max} of ${text.length} characters; ask for less]`;
+  if (text.length <= max) return redacted;
+  return `${truncate(text, max)}\n[truncated to the first ${max} of ${text.length} characters; request less data]`;
 }
 
-/** An error as a model may see it. Its cause is left out: it may hold the request. */
-export function withoutSecrets(error: unknown, limits: Limits): unknown {
+/** Converts an error for a model. Its cause is dropped, because it may contain the request. */
+export function toToolError(error: unknown, limits: Limits): unknown {
   if (!isRestError(error)) return error;
   const { code, status, method, url, retryAfter } = error;
-  const headers = error.headers && new Headers();
-  for (const [name, value] of error.headers ?? [])
-    headers?.append(name, redactText(value, limits.secretForms));
-  const body = present(error.body, limits);
-  const message = redactText(error.message, limits.secretForms);
+  const headers =
+    error.headers &&
+    new Headers([...error.headers].map(([name, value]) => [name, redact(value, limits.secrets)]));
+  const body = toToolResult(error.body, limits);
+  const message = redact(error.message, limits.secrets);
   return new RestError(code, message, { status, method, url, retryAfter, headers, body });
 }
 
-function redact(value: unknown, forms: readonly string[]): unknown {
-  if (typeof value === "string") return redactText(value, forms);
-  if (Array.isArray(value)) return value.map((item) => redact(item, forms));
+function redactAll(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === "string") return redact(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => redactAll(item, secrets));
   if (typeof value === "object" && value !== null) {
-    // Not by assignment: a member named `__proto__` is data.
+    // fromEntries, because assignment would interpret a member named `__proto__`.
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [redactText(key, forms), redact(member, forms)]),
+      Object.entries(value).map(([key, member]) => [redact(key, secrets), redactAll(member, secrets)]),
     );
   }
   const text = String(value);
-  return typeof value === "number" && redactText(text, forms) !== text ? "***" : value;
+  return typeof value === "number" && redact(text, secrets) !== text ? "***" : value;
 }
 
-function redactText(text: string, forms: readonly string[]): string {
-  return forms.reduce((shown, form) => shown.replaceAll(form, "***"), text);
-}
-
-/** The beginning of a text, without half a surrogate pair at its end. */
-function cut(text: string, max: number): string {
+/** Truncates a text without splitting a surrogate pair. */
+function truncate(text: string, max: number): string {
   const last = text.charCodeAt(max - 1);
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max);
 }

@@ -1,4 +1,4 @@
-/** The server of the plugin's benchmark; prints its port. */
+/** Server of the plugin benchmark. Prints its port. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -47,6 +47,6 @@ const server = createServer((request, response) => {
     response.end();
   }
 });
-// A pause of the machine must not make it close connections that the client is about to use.
+// A pause of the machine must not close connections that the client is about to use.
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => console.log((server.address() as AddressInfo).port));

@@ -75,9 +75,9 @@ test("OpenAI, chat completions: the model's calls are run and its next turn read
   expect(JSON.parse(results[0]?.content ?? "")).toMatchObject({ method: "GET", url: "/v1/echo?a=1" });
   expect(JSON.parse(results[1]?.content ?? "")).toMatchObject({ method: "POST", body: '{"b":2}' });
   expect(results[2]?.content).toMatch(/^Error: GET .* failed: HTTP 404\nnothing$/);
-  expect(results[3]?.content).toMatch(/^Error: Cannot call http_get: its arguments must be JSON/);
+  expect(results[3]?.content).toMatch(/^Error: Cannot call http_get: the arguments must be JSON/);
   expect(results[4]?.content).toMatch(
-    /^Error: Cannot call the tool "http_patch": there are http_get, http_post/,
+    /^Error: Cannot call the tool "http_patch": the tools are http_get, http_post/,
   );
   expect(JSON.stringify(model.requests)).not.toContain("key-1234");
 });
@@ -170,9 +170,9 @@ test("MCP: a client lists the tools, calls them, and reads failures", async () =
   expect(good.isError).toBeUndefined();
   const failures: [string, Record<string, unknown> | undefined, RegExp][] = [
     ["http_get", { endpoint: "/answer?status=401" }, /HTTP 401 \(authentication failed\)/],
-    ["http_get", { endpoint: "../x" }, /must hold no \.\. segment/],
+    ["http_get", { endpoint: "../x" }, /must not contain a \.\. segment/],
     ["http_get", undefined, /endpoint must be a string/],
-    ["http_head", { endpoint: "/echo" }, /there are http_get/],
+    ["http_head", { endpoint: "/echo" }, /the tools are http_get/],
   ];
   for (const [name, args, message] of failures) {
     const result = await client.callTool({ name, ...(args && { arguments: args }) });

@@ -10,11 +10,11 @@ test("the plugin exports this and no more", () => {
   expect(Object.keys(exported)).toMatchInlineSnapshot(`
     [
       "toAiSdkTools",
+      "toMcpTools",
+      "toOpenAiTools",
       "RestPlugin",
       "isRestError",
       "RestError",
-      "toMcpTools",
-      "toOpenAiTools",
     ]
   `);
   const index = readFileSync(join(plugin, "index.ts"), "utf8");
@@ -27,6 +27,7 @@ test("the plugin exports this and no more", () => {
       "AiSdkTool",
       "EgressGuardOptions",
       "FetchExtras",
+      "HookContext",
       "McpTool",
       "McpToolResult",
       "McpTools",

@@ -1,8 +1,7 @@
 /** What must hold for any path and any address, beyond the cases of the suite. */
-import { BlockList } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { inBlocks, parseAddress, parseBlock, specialAddress } from "../../plugin/address.ts";
+import { specialAddress } from "../../plugin/address.ts";
 import { RestError } from "../../plugin/error.ts";
 import { joinPath, parseBaseUrl } from "../../plugin/path.ts";
 import { parseRetryAfter, retryDelayMs } from "../../plugin/retry.ts";
@@ -83,44 +82,6 @@ test("parameters never change the path", () => {
 });
 
 const ipv4 = fc.tuple(...new Array(4).fill(fc.integer({ min: 0, max: 255 }))).map((bytes) => bytes.join("."));
-
-test("IPv6 addresses are read as the URL standard reads them, and nothing else is", () => {
-  fc.assert(
-    fc.property(
-      fc.oneof(fc.ipV6(), fc.string({ unit: fc.constantFrom(..."0123456789abcdefF:.g%"), maxLength: 40 })),
-      (text) => {
-        const url = text.includes("%") ? null : URL.parse(`http://[${text}]/`);
-        const bytes = text.includes("%") ? null : parseAddress(text.includes(":") ? text : `${text}:`);
-        expect(bytes === null).toBe(url === null);
-        if (!bytes || !url) return;
-        const groups = Array.from({ length: 8 }, (_, index) =>
-          (((bytes[index * 2] ?? 0) << 8) | (bytes[index * 2 + 1] ?? 0)).toString(16),
-        );
-        expect(URL.parse(`http://[${groups.join(":")}]/`)?.hostname).toBe(url.hostname);
-      },
-    ),
-    { numRuns: 5000 },
-  );
-});
-
-test("blocks contain what Node's own block lists contain", () => {
-  const address = fc.oneof(ipv4, fc.ipV6());
-  fc.assert(
-    fc.property(address, address, fc.integer({ min: 0, max: 128 }), (network, other, bits) => {
-      const family = network.includes(":") ? "ipv6" : "ipv4";
-      const prefix = family === "ipv4" ? Math.min(bits, 32) : bits;
-      const list = new BlockList();
-      list.addSubnet(network, prefix, family);
-      const block = parseBlock(`${network}/${prefix}`, "x");
-      if (!block) throw new Error(`${network}/${prefix} is a block`);
-      for (const candidate of [network, other]) {
-        const candidateFamily = candidate.includes(":") ? "ipv6" : "ipv4";
-        if (candidateFamily !== family) continue;
-        expect(inBlocks([block], candidate)).toBe(list.check(candidate, family));
-      }
-    }),
-  );
-});
 
 test("an IPv4 address is judged the same inside the IPv6 addresses that carry it to its network", () => {
   fc.assert(

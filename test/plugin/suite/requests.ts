@@ -122,6 +122,17 @@ export const requestCases: Case[] = [
         },
       });
       await failure("invalid_argument", () => astray.get("/echo"));
+      const failures: number[] = [];
+      const failing = plugin({
+        onResponseError({ response }) {
+          failures.push(response.status);
+        },
+      });
+      assert.equal(
+        (await failure("http", () => failing.get("/answer?status=404&type=text/plain&body=no"))).body,
+        "no",
+      );
+      assert.equal(failures[0], 404);
       const refusing = plugin({
         onResponse() {
           throw new Error("no thanks");
@@ -129,7 +140,7 @@ export const requestCases: Case[] = [
       });
       assert.match(
         (await failure("aborted", () => refusing.get("/echo"))).message,
-        /ended by a hook: no thanks/,
+        /A hook aborted the request: no thanks/,
       );
       await failure("network", () => refusing.post("/flaky?fails=1&status=cut&key=hooks"));
       const watched = plugin({ onRequest: () => {}, onResponse: () => {} });

@@ -70,7 +70,7 @@ export const responseCases: Case[] = [
           const error = await failure("invalid_response", () =>
             api.get(...answer("application/json", body, more)),
           );
-          assert.match(error.message, /answered HTTP 200 with broken JSON/);
+          assert.match(error.message, /responded with HTTP 200 and invalid JSON/);
           assert.deepEqual([error.status, error.body], [200, body]);
         }
       }

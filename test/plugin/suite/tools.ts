@@ -67,7 +67,7 @@ export const toolCases: Case[] = [
         [{ endpoint: "/echo", params: "a=1" }, /params must be an object, got "a=1"/],
         [{ endpoint: "/echo", params: [1] }, /params must be an object/],
         [{ endpoint: "/echo", params: null }, /params must be an object, got null/],
-        [{ endpoint: "/echo", data: {} }, /takes endpoint and params, got "data"/],
+        [{ endpoint: "/echo", data: {} }, /arguments are endpoint and params, got "data"/],
         [{ endpoint: "/echo", headers: { authorization: "x" } }, /got "headers"/],
         [{ endpoint: "/echo", timeout: 99 }, /got "timeout"/],
         [JSON.parse('{"endpoint":"/echo","__proto__":{"a":1}}'), /got "__proto__"/],
@@ -126,19 +126,22 @@ export const toolCases: Case[] = [
       const get = (endpoint: string): Promise<unknown> => tool(api, "http_get").execute({ endpoint });
       assert.equal(await get(`/answer?type=text/plain&body=${"x".repeat(300)}`), "x".repeat(300));
       const cut = String(await get(`/answer?type=text/plain&body=${"x".repeat(301)}`));
-      assert.equal(cut, `${"x".repeat(300)}\n[cut: the first 300 of 301 characters; ask for less]`);
+      assert.equal(
+        cut,
+        `${"x".repeat(300)}\n[truncated to the first 300 of 301 characters; request less data]`,
+      );
       const json = String(await get(`/answer?type=application/json&body=["${"y".repeat(400)}"]`));
-      assert.ok(json.startsWith('["yyy') && json.endsWith("of 404 characters; ask for less]"));
+      assert.ok(json.startsWith('["yyy') && json.endsWith("of 404 characters; request less data]"));
       const pair = String(
         await get(`/answer?type=text/plain&body=${"x".repeat(299)}${encodeURIComponent("😀")}`),
       );
-      assert.ok(pair.isWellFormed() && pair.startsWith(`${"x".repeat(299)}\n[cut`));
+      assert.ok(pair.isWellFormed() && pair.startsWith(`${"x".repeat(299)}\n[truncated`));
       assert.equal(await get("/answer?hex=00ff"), "[2 bytes that are neither JSON nor text]");
       assert.equal(await get("/answer?status=204"), null);
       const error = await failure("http", () =>
         get(`/answer?status=500&type=text/plain&body=${"z".repeat(999)}`),
       );
-      assert.match(String(error.body), /^z{300}\n\[cut/);
+      assert.match(String(error.body), /^z{300}\n\[truncated/);
       const deep = `${"[".repeat(3000)}${"]".repeat(3000)}`;
       const nested = plugin({ toolResultMaxChars: 10_000 });
       assert.ok(
