@@ -6,8 +6,8 @@ export type Runtime = "node" | "bun" | "deno";
 export const runtimes: readonly Runtime[] = ["node", "bun", "deno"];
 
 /**
- * The runtimes of a suite whose features do not depend on the runtime: all with `ALL_RUNTIMES=1` (`npm run test:runtimes`), otherwise `here`. Suites
- * of features that differ between runtimes always run on all three.
+ * The runtimes of a suite whose features do not depend on the runtime: all with `ALL_RUNTIMES=1`
+ * (`npm run test:runtimes`), otherwise `here`. Other suites always run on all three.
  */
 export function commandRuntimes(here: Runtime): readonly Runtime[] {
   return process.env.ALL_RUNTIMES === undefined ? [here] : runtimes;
