@@ -27,6 +27,8 @@ export interface TargetDefinition {
   timeoutSeconds: number;
   /** Null when a failed attempt is final. */
   retry: RetryPolicy | null;
+  /** Present when the file has `retry_policy` without `enable_retry`, which has no effect. */
+  hasUnusedRetryPolicy?: true;
   webhooks: WebhookDefinition[];
 }
 

@@ -1,6 +1,13 @@
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { count } from "../terminal/format.ts";
 
+/** A warning for each retry policy that has no effect. */
+export function retryWarnings({ agents, workflows }: ProjectDefinition): string[] {
+  return [...agents, ...workflows]
+    .filter(({ hasUnusedRetryPolicy }) => hasUnusedRetryPolicy)
+    .map(({ name }) => `The retry_policy of "${name}" has no effect without \`enable_retry: true\`.`);
+}
+
 /** A hint about webhooks without signature verification; empty when there are none. */
 export function unsignedHint(definition: ProjectDefinition): string {
   const unsigned = [...definition.agents, ...definition.workflows].flatMap(({ name, webhooks }) =>

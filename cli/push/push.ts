@@ -1,6 +1,9 @@
-import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
+import type { Client } from "@connectrpc/connect";
+import type { ProjectDefinition } from "../../project/definition.ts";
+import type { Deployment, DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
 import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment } from "../api/connection.ts";
+import { CliError } from "../app/errors.ts";
 import { emptySnapshot, type Plan, planChanges } from "../diff/plan.ts";
 import { snapshotOfDeployment, snapshotOfProject } from "../diff/snapshot.ts";
 import { stderrColors as colors } from "../terminal/colors.ts";
@@ -11,7 +14,7 @@ import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 import { planText, printActivated } from "../views/plan.ts";
-import { unsignedHint } from "./hints.ts";
+import { retryWarnings, unsignedHint } from "./hints.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { uploadPackage } from "./upload.ts";
 
@@ -47,6 +50,7 @@ export async function push(root: string, connection: Connection, options: PushOp
     const unchanged = { ...active, files: [], unchanged: true };
     return printActivated(unchanged, options, `No changes: ${label} is already active in ${environment}.`);
   }
+  for (const warning of retryWarnings(planned.project.definition)) report.warning(warning);
   if (!options.json) reportPush(planned, connection, options);
   if (options["dry-run"]) return report.line("Dry run: nothing was deployed.");
   await confirm(`Deploy to ${environment}?`, options);
@@ -61,14 +65,36 @@ async function planPush(root: string, connection: Connection, options: PushOptio
   const environment = options.environment ?? defaultEnvironment(connection);
   const project = await prepare(root, options);
   const { definition, packed } = project;
-  const active = await activeDeployment(await connection.client("deployments"), definition.name, environment);
+  const deployments = await connection.client("deployments");
+  const active = await activeDeployment(deployments, definition.name, environment);
   const isUnchanged = active !== null && active.digest === packed.digest;
+  if (!isUnchanged) await checkNames(deployments, definition, environment);
   // The modules of the active deployment loaded when it was deployed.
   if (!isUnchanged) await project.checkModules();
   const before = active === null ? emptySnapshot : snapshotOfDeployment(active);
   const after = isUnchanged ? before : snapshotOfProject(definition, packed.files);
   const label = sanitizeLine(`${definition.name} ${definition.version}`);
   return { project, label, environment, active, isUnchanged, plan: planChanges(before, after) };
+}
+
+/** @throws CliError when another project has deployed an agent or workflow of the same name to the environment */
+async function checkNames(
+  deployments: Client<typeof DeploymentService>,
+  definition: ProjectDefinition,
+  environment: string,
+): Promise<void> {
+  const names = new Set([...definition.agents, ...definition.workflows].map(({ name }) => name));
+  const active = await deployments.listDeployments({ status: "active", environment, pageSize: 1000 });
+  for (const { project, agents, workflows } of active.deployments) {
+    if (project === definition.name) continue;
+    const taken = [...agents, ...workflows].find(({ name }) => names.has(name));
+    if (taken === undefined) continue;
+    const kind = agents.includes(taken) ? "agent" : "workflow";
+    throw new CliError(
+      `Cannot deploy: the ${kind} "${taken.name}" belongs to project "${sanitizeLine(project)}" in ${environment}.`,
+      "Nothing was deployed. Rename it in one of the projects.",
+    );
+  }
 }
 
 function planJson({ project, environment, active, isUnchanged, plan }: Push): Record<string, unknown> {

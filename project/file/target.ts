@@ -54,7 +54,16 @@ function readTarget(
     return nameView.fail(`${kind} "${name}" has no module: expected ${moduleCandidates(kind, name)}`);
   }
   if (displayName === null || timeoutSeconds === null || retries === null || policy === null) return null;
-  return { kind, name, displayName, module, timeoutSeconds, retry: retries ? policy : null, webhooks };
+  return {
+    kind,
+    name,
+    displayName,
+    module,
+    timeoutSeconds,
+    retry: retries ? policy : null,
+    ...(enableRetry === null && policyView !== null && { hasUnusedRetryPolicy: true }),
+    webhooks,
+  };
 }
 
 const defaultPolicy: RetryPolicy = {

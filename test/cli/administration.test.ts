@@ -39,6 +39,27 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     });
   });
 
+  test("svc keys revoke requires confirmation for the API key in use", async () => {
+    const data = ["--data", service.dataDir];
+    const made = await svc(runtime, ["admin", "organizations", "create", "Revoked", "--json", ...data]);
+    const { key, token } = JSON.parse(made.stdout) as { key: { key_id: string }; token: string };
+    const env = { SVC_API_KEY: token };
+    const revoke = `keys revoke ${key.key_id}`;
+    const last = await service.run(revoke, { env });
+    expect(last.stderr).toMatch(
+      /^warning: .*API key in use.*last valid key with scope full.*\n(.|\n)*--force/,
+    );
+    expect(last).toMatchObject({ code: 2, stdout: "" });
+    const second = await service.json<{ token: string }>("keys create --name second", { env });
+    const unconfirmed = await service.run(revoke, { env });
+    expect(unconfirmed.stderr).toMatch(/^warning: .*API key in use\.\nerror: /);
+    expect(unconfirmed.code).toBe(2);
+    expect((await service.run("status", { env })).code).toBe(0);
+    expect((await service.run(`${revoke} --force`, { env })).code).toBe(0);
+    expect((await service.run("status", { env })).code).toBe(1);
+    expect((await service.run("status", { env: { SVC_API_KEY: second.token } })).code).toBe(0);
+  });
+
   test.each<[string, RegExp]>([
     ["keys create", /--name is required\./],
     ["keys create --name x --scope all", /--scope must be one of read, trigger, deploy, full/],
@@ -87,11 +108,9 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       expect((await service.run("status", { env })).stdout).toMatch(/organization +ACME & Sons \(org_/);
     }
     const list = await svc(runtime, ["admin", "organizations", "--json", ...data]);
-    expect(
-      JSON.parse(list.stdout)
-        .organizations.map(({ name }: { name: string }) => name)
-        .toSorted(),
-    ).toEqual(["ACME & Sons", "Default organization"]);
+    const { organizations } = JSON.parse(list.stdout) as { organizations: { name: string }[] };
+    const names = organizations.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["ACME & Sons", "Default organization"]));
     const id = /org_\w{26}/.exec(made.stderr)?.[0] ?? "";
     const key = await svc(runtime, [
       "admin",
@@ -104,11 +123,11 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       ...data,
     ]);
     expect(key.stdout).toMatch(/^svc_\S+\n$/);
-    const nobody = await svc(runtime, ["admin", "keys", "create", "--organization", "org_x", ...data]);
-    expect(nobody.stderr).toMatch(/^error: There is no organization 'org_x'\./);
-    const nowhere = await svc(runtime, ["admin", "organizations", "--data", await temporaryFolder()]);
-    expect(nowhere.stderr).toMatch(/^error: Cannot open the store/);
-    expect([nobody.code, nowhere.code]).toEqual([1, 1]);
+    const unknown = await svc(runtime, ["admin", "keys", "create", "--organization", "org_x", ...data]);
+    expect(unknown.stderr).toMatch(/^error: There is no organization 'org_x'\./);
+    const empty = await svc(runtime, ["admin", "organizations", "--data", await temporaryFolder()]);
+    expect(empty.stderr).toMatch(/^error: Cannot open the store/);
+    expect([unknown.code, empty.code]).toEqual([1, 1]);
   });
 
   test("svc logs --audit prints the audit log", async () => {

@@ -147,6 +147,36 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     expect((await service.run("run elsewhere")).code).toBe(1);
   });
 
+  test("reports a name of another project before the upload, also with --dry-run", async () => {
+    const holder = await projectFolder("holder", { "agents/holder.js": agent });
+    expect((await service.run("push --force", { cwd: holder })).code).toBe(0);
+    const cwd = await projectFolder("holder", { "agents/holder.js": agent });
+    const file = projectFile("holder").replace("name: holder", "name: claimant");
+    await writeFiles(cwd, { "svc-project.yaml": file });
+    for (const line of ["push --dry-run", "push --dry-run --json", "push --force"]) {
+      const { code, stdout, stderr } = await service.run(line, { cwd });
+      expect(stderr).toMatch(/^error: .*agent "holder" belongs to project "holder" in production\.\nhint: /);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    }
+    expect((await service.run("push staging --dry-run", { cwd })).code).toBe(0);
+  });
+
+  test("warns about a retry_policy without enable_retry", async () => {
+    const cwd = await projectFolder("retrying", { "agents/retrying.js": agent });
+    const warning = 'warning: The retry_policy of "retrying" has no effect without `enable_retry: true`.';
+    const policy = "    retry_policy: { max_retries: 5 }\n";
+    for (const [more, warns] of [
+      [policy, true],
+      [`    enable_retry: true\n${policy}`, false],
+      [`    enable_retry: false\n${policy}`, false],
+    ] as const) {
+      await writeFiles(cwd, { "svc-project.yaml": projectFile("retrying", more) });
+      const { code, stderr } = await service.run("push --dry-run", { cwd });
+      expect(stderr.includes(warning)).toBe(warns);
+      expect(code).toBe(0);
+    }
+  });
+
   test("rejects modules that do not load, before it sends a request", async () => {
     const cwd = await projectFolder("unloadable", { "agents/unloadable.js": "export default 7;\n" });
     for (const line of ["push --force", "push --dry-run"]) {
