@@ -1,6 +1,7 @@
 /**
- * The limits of a webhook: its own, its organization's, and a coarse one by sender that comes before the signature is
- * checked. Since strangers are only ever charged to the coarse one, they cannot use up what a signed webhook's sender has.
+ * The rate limits of a webhook: its own, its organization's, and a coarse one by sender that applies before the signature
+ * is verified. Unverified requests are charged to the coarse limit only, so that strangers cannot exhaust the limits of a
+ * signed webhook.
  */
 import { performance } from "node:perf_hooks";
 import { Code } from "@connectrpc/connect";
@@ -16,7 +17,7 @@ import {
 } from "./rate-limit.ts";
 import type { Route } from "./route-table.ts";
 
-/** How many times the organization's rate one sender may try before his signatures are even looked at. */
+/** The coarse limit as a multiple of the organization's. */
 const coarseFactor = 4;
 
 export class WebhookLimits {
@@ -37,15 +38,15 @@ export class WebhookLimits {
     };
   }
 
-  /** Before the body is read. @throws ConnectError 429 */
+  /** Applies the coarse limit, before the body is read. @throws ConnectError 429 */
   admit(orgId: string, sender: string | undefined): void {
     const state = this.#coarse.take(`${orgId} ${sourceKey(sender)}`, this.#sender, performance.now());
     if (!state.allowed) throw refused([{ policy: "sender", state }]);
   }
 
   /**
-   * Charges one delivery; returns the headers of the answer.
-   * @throws ConnectError 429 that carries them
+   * Charges one request and returns the headers of the response.
+   * @throws ConnectError 429 with the headers
    */
   charge(route: Route): Record<string, string> {
     const policies = named(this.#charged.takeAll(this.#claims(route), performance.now()));
@@ -53,14 +54,14 @@ export class WebhookLimits {
     return rateLimitHeaders(policies);
   }
 
-  /** The headers of an answer that charges nothing. */
+  /** The headers of a response to a request that is not charged. */
   peek(route: Route): Record<string, string> {
     const now = performance.now();
     const states = this.#claims(route).map(({ key, limit }) => this.#charged.peek(key, limit, now));
     return rateLimitHeaders(named(states));
   }
 
-  /** Made once for each route; a route lives until its organization deploys again. */
+  /** Created once for each route; a route lives until its organization deploys again. */
   #claims(route: Route): RateClaim[] {
     let claims = this.#claimsOf.get(route);
     if (claims === undefined) {

@@ -1,13 +1,14 @@
 /**
- * How often something may happen: a token bucket for each key.
+ * Rate limits: a token bucket for each key.
  *
- * Glossary: a *bucket* holds at most `burst` tokens, gains `requestsPerSecond` of them each second and is full when it is
- * first seen; a *claim* asks one bucket for one token. A full bucket is the same as none, so it is forgotten.
+ * Glossary: a *bucket* holds at most `burst` tokens, gains `requestsPerSecond` of them each second and starts full; a
+ * *claim* takes one token from one bucket.
  *
- * A webhook makes two claims. Before its signature is verified, a coarse one by where it comes from (`sourceKey`), which
- * bounds what strangers can have verified: by source, because a bucket of the webhook's own would let whoever knows its
- * URL starve its sender. After it, one of the webhook's and the organization's buckets together.
+ * A webhook request makes two claims. Before its signature is verified, a coarse one by sender (`sourceKey`), which bounds
+ * the requests that strangers can have verified: a bucket of the webhook's own would let anyone who knows its URL starve
+ * its sender. After it, one of the webhook's and the organization's buckets together.
  */
+import { LruCache } from "../lru.ts";
 
 export interface RateLimit {
   /** Tokens gained per second; more than 0, fractions allowed. */
@@ -17,9 +18,9 @@ export interface RateLimit {
 }
 
 export interface RateClaim {
-  /** Names the bucket; different in each claim of one call. */
+  /** The bucket; claims of one call have different keys. */
   key: string;
-  /** May change from claim to claim; a bucket that holds more than the new burst is cut to it. */
+  /** May change between claims; a bucket that holds more than the new burst is cut to it. */
   limit: RateLimit;
 }
 
@@ -37,37 +38,25 @@ export interface RateState {
 }
 
 interface Bucket {
-  key: string;
   tokens: number;
-  /** When `tokens` was right. */
+  /** The time at which `tokens` was computed. */
   atMs: number;
-  /** When it will be full under the limit of its last claim. */
-  fullAtMs: number;
 }
 
-/** Tokens that rounding may take from a refill; without them, who waits exactly long enough may be refused. */
+/** Compensates for rounding in a refill: a client that waits exactly as long as told must not be refused. */
 const epsilon = 1e-9;
-/** Buckets looked at in each claim, so that full ones are forgotten faster than new ones come. */
-const sweepPerClaim = 2;
-/** Fewer buckets than this are not worth looking at. */
-const sweepFromSize = 64;
-/** Buckets among which the fullest is given up when there are too many. */
-const evictionSample = 8;
 
 export class RateLimiter {
-  readonly #maxKeys: number;
-  readonly #buckets = new Map<string, Bucket>();
-  #sweep: Iterator<Bucket> = this.#buckets.values();
+  readonly #buckets: LruCache<string, Bucket>;
 
   /**
-   * @param options - `maxKeys`: buckets kept at once, at least 1, 100,000 by default. Over it the fullest of a few is
-   *   given up, which hands its key a new burst: memory stays bounded, and no flood of keys locks another key out.
+   * @param options - `maxKeys`: buckets kept, at least 1, 100,000 by default. Over it the least recently used is evicted,
+   *   which gives its key a full bucket: memory stays bounded, and a flood of keys locks no other key out.
    */
   constructor({ maxKeys = 100_000 }: { maxKeys?: number } = {}) {
-    this.#maxKeys = maxKeys;
+    this.#buckets = new LruCache(maxKeys);
   }
 
-  /** Buckets kept at the moment. */
   get size(): number {
     return this.#buckets.size;
   }
@@ -75,12 +64,12 @@ export class RateLimiter {
   /**
    * Takes a token from one bucket, if it holds one.
    *
-   * @param nowMs - of a clock that never goes back, such as `performance.now()`
+   * @param nowMs - from a monotonic clock such as `performance.now()`
    */
   take(key: string, limit: RateLimit, nowMs: number): RateState {
     const bucket = this.#bucket(key, limit, nowMs);
     const allowed = holdsToken(bucket);
-    if (allowed) charge(bucket, limit);
+    if (allowed) charge(bucket);
     return stateOf(bucket, limit, allowed);
   }
 
@@ -94,57 +83,29 @@ export class RateLimiter {
     const all = held.every(({ bucket }) => holdsToken(bucket));
     return held.map(({ limit, bucket }) => {
       const allowed = all || holdsToken(bucket);
-      if (all) charge(bucket, limit);
+      if (all) charge(bucket);
       return stateOf(bucket, limit, allowed);
     });
   }
 
-  /** What a claim would find, without taking anything: for answers that come before the claim. */
+  /** The state that a claim would find, without taking a token: for responses sent before the claim. */
   peek(key: string, limit: RateLimit, nowMs: number): RateState {
     const known = this.#buckets.get(key);
-    const bucket = known === undefined ? newBucket(key, limit, nowMs) : refill(known, limit, nowMs);
+    const bucket = known === undefined ? newBucket(limit, nowMs) : refill(known, limit, nowMs);
     return stateOf(bucket, limit, holdsToken(bucket));
   }
 
   #bucket(key: string, limit: RateLimit, nowMs: number): Bucket {
-    this.#forgetFull(nowMs);
     const known = this.#buckets.get(key);
     if (known !== undefined) return refill(known, limit, nowMs);
-    if (this.#buckets.size >= this.#maxKeys) this.#evict();
-    const bucket = newBucket(key, limit, nowMs);
+    const bucket = newBucket(limit, nowMs);
     this.#buckets.set(key, bucket);
     return bucket;
-  }
-
-  #forgetFull(nowMs: number): void {
-    if (this.#buckets.size < sweepFromSize) return;
-    for (let looked = 0; looked < sweepPerClaim; looked++) {
-      const bucket = this.#next();
-      if (bucket !== undefined && bucket.fullAtMs <= nowMs) this.#buckets.delete(bucket.key);
-    }
-  }
-
-  #evict(): void {
-    let fullest = this.#next();
-    for (let looked = 1; looked < evictionSample; looked++) {
-      const bucket = this.#next();
-      if (fullest === undefined || (bucket !== undefined && bucket.fullAtMs < fullest.fullAtMs))
-        fullest = bucket;
-    }
-    if (fullest !== undefined) this.#buckets.delete(fullest.key);
-  }
-
-  /** The next bucket in turn; undefined when there is none. A map's iterator survives changes of the map. */
-  #next(): Bucket | undefined {
-    const { done, value } = this.#sweep.next();
-    if (!done) return value;
-    this.#sweep = this.#buckets.values();
-    return this.#sweep.next().value;
   }
 }
 
 /**
- * The key of a source: the address, IPv4 in its usual form, IPv6 cut to its /64 network, of which one sender has all.
+ * The key of a sender: its IPv4 address, or the /64 network of its IPv6 address, all of which one sender may use.
  *
  * @param address - as `socket.remoteAddress` gives it; undefined once the connection is gone
  */
@@ -162,8 +123,6 @@ export function sourceKey(address: string | undefined): string {
 }
 
 /** A state and the name of its policy, for example `webhook`: visible ASCII without quotes and backslashes. */
-const none: readonly PolicyState[] = [];
-
 export interface PolicyState {
   policy: string;
   state: RateState;
@@ -172,14 +131,12 @@ export interface PolicyState {
 /**
  * `RateLimit-Policy`, `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11) and, when refused, `Retry-After` (RFC 9110).
  * A policy's quota `q` is the burst, its window `w` the seconds that refill it; the quota unit is the draft's default,
- * requests. A refusal lists only the limits that refused: the draft wants `Retry-After` no earlier than any listed
- * window's end.
+ * requests. A refusal lists only the limits that refused: the draft requires `Retry-After` to be no earlier than the end
+ * of any listed window.
  */
 export function rateLimitHeaders(policies: readonly PolicyState[]): Record<string, string> {
   if (policies.length === 0) return {};
-  const refusing = policies.some(({ state }) => !state.allowed)
-    ? policies.filter(({ state }) => !state.allowed)
-    : none;
+  const refusing = policies.filter(({ state }) => !state.allowed);
   const listed = refusing.length === 0 ? policies : refusing;
   const headers: Record<string, string> = {
     "RateLimit-Policy": policies.map(policyItem).join(", "),
@@ -193,7 +150,7 @@ export function rateLimitHeaders(policies: readonly PolicyState[]): Record<strin
   return headers;
 }
 
-/** By limit, which lives as long as its webhook's route: the text is the same in every answer. */
+/** The item's text by limit, which lives as long as its webhook's route. */
 const policyItems = new WeakMap<RateLimit, Map<string, string>>();
 
 function policyItem({ policy, state: { limit } }: PolicyState): string {
@@ -211,15 +168,14 @@ function policyItem({ policy, state: { limit } }: PolicyState): string {
   return item;
 }
 
-function newBucket(key: string, limit: RateLimit, nowMs: number): Bucket {
-  return { key, tokens: limit.burst, atMs: nowMs, fullAtMs: nowMs };
+function newBucket(limit: RateLimit, nowMs: number): Bucket {
+  return { tokens: limit.burst, atMs: nowMs };
 }
 
 function refill(bucket: Bucket, limit: RateLimit, nowMs: number): Bucket {
   const gained = (Math.max(0, nowMs - bucket.atMs) * limit.requestsPerSecond) / 1000;
   bucket.tokens = Math.min(limit.burst, bucket.tokens + gained);
   bucket.atMs = Math.max(nowMs, bucket.atMs);
-  bucket.fullAtMs = fullAt(bucket, limit);
   return bucket;
 }
 
@@ -227,13 +183,8 @@ function holdsToken(bucket: Bucket): boolean {
   return bucket.tokens + epsilon >= 1;
 }
 
-function charge(bucket: Bucket, limit: RateLimit): void {
+function charge(bucket: Bucket): void {
   bucket.tokens = Math.max(0, bucket.tokens - 1);
-  bucket.fullAtMs = fullAt(bucket, limit);
-}
-
-function fullAt(bucket: Bucket, limit: RateLimit): number {
-  return bucket.atMs + ((limit.burst - bucket.tokens) * 1000) / limit.requestsPerSecond;
 }
 
 function stateOf(bucket: Bucket, limit: RateLimit, allowed: boolean): RateState {
