@@ -1,4 +1,4 @@
-/** Turns what children print into log lines of their organization. */
+/** Turns the console output of runners into log entries of their organization. */
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import type { PoolEvents } from "./executions/pool/contract.ts";

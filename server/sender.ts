@@ -1,13 +1,13 @@
 /**
- * Where a request comes from. On Deno, HTTP/1.1 reaches its server through a loopback connection (see `http1Handover`),
- * whose other end is this process: the port of that end tells whose connection it carries.
+ * The address of a request's sender. On Deno, an HTTP/1.1 request reaches its server through an inner loopback connection
+ * (see `http1Handover`). The local port of the inner connection identifies the outer one.
  */
 import type { Socket } from "node:net";
 
 /** Address of the outer connection by the local port of the inner one. */
 const carried = new Map<number, string>();
 
-/** Notes whose connection an inner one carries, until that ends. */
+/** Records the outer connection of an inner one until the inner one closes. */
 export function carry(inner: Socket, outer: Socket): void {
   const address = outer.remoteAddress;
   inner.once("connect", () => {
@@ -18,7 +18,7 @@ export function carry(inner: Socket, outer: Socket): void {
   });
 }
 
-/** The sender's address; undefined once his connection is gone. */
+/** The sender's address; undefined once the connection is closed. */
 export function senderAddress(socket: { remoteAddress?: string; remotePort?: number }): string | undefined {
   const { remoteAddress, remotePort } = socket;
   return (remotePort === undefined ? undefined : carried.get(remotePort)) ?? remoteAddress;

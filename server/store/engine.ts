@@ -1,13 +1,13 @@
 /**
- * The seam between what is stored and what stores it.
+ * The interface of a database engine.
  *
- * Glossary: a *statement* is one SQL text with bound parameters. A *program* is a generator that yields statements and is
- * sent their rows: it says what a unit of work does without saying how an engine runs it. SQLite drives a program to its
- * end at once; an engine behind a network awaits each statement. A *write* is a program that happens whole or not at all.
- * An engine may run a program again after it rolled the first run back, so that a program changes nothing but the store.
+ * Glossary: a *statement* is one SQL text with bound parameters. A *program* is a generator that yields statements and
+ * receives their rows: it describes a unit of work independently of the engine. SQLite runs a program synchronously to its
+ * end; an engine behind a network awaits each statement. A *write* is a program that takes effect as a whole or not at all.
+ * An engine may roll a program back and run it again, so a program must have no effects outside the store.
  *
- * Generators were chosen over async callbacks because a group commit must not let go of the connection between two
- * statements: with `await` any other microtask could slip a statement of its own into the transaction.
+ * Generators were chosen over async callbacks because a group commit must not release the connection between two
+ * statements: with `await`, another microtask could add a statement to the transaction.
  */
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
@@ -21,13 +21,13 @@ export interface Statement {
 export type Program<Result> = Generator<Statement, Result, Row[]>;
 
 export interface Engine {
-  /** Runs a program in the next group commit; resolves once it is on disk. One failing program harms no other. */
+  /** Runs a program in the next group commit; resolves once it is on disk. A failing program does not affect others. */
   write<Result>(program: () => Program<Result>): Promise<Result>;
-  /** Runs a program that only reads. It sees committed rows alone. */
+  /** Runs a program that only reads; it sees only committed rows. */
   read<Result>(program: () => Program<Result>): Promise<Result>;
   /** A number that changes when another process has written. */
   version(): number;
-  /** Finishes the writes that wait, then closes. */
+  /** Completes the pending writes, then closes. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function* first<R extends object = Row>(sql: string, ...params: SqlValue[
   return ((yield { sql, params }) as R[])[0];
 }
 
-/** A statement for its effect. */
+/** Runs a statement without reading rows. */
 export function* run(sql: string, ...params: SqlValue[]): Program<void> {
   yield { sql, params };
 }

@@ -1,4 +1,4 @@
-/** Which execution an idempotency key stands for. The unique row decides, however many deliveries arrive at once. */
+/** Maps idempotency keys to executions. The unique row decides between concurrent requests. */
 import { first, type Program, run } from "./engine.ts";
 
 export interface IdempotencyRow {
@@ -29,12 +29,12 @@ export function* getIdempotency(
   return yield* first<IdempotencyRow>(SELECT, orgId, webhook, key, nowMs);
 }
 
-/** Remembers a key; replaces one that has expired. */
+/** Stores a key; replaces an expired one. */
 export function* putIdempotency(row: IdempotencyRow): Program<void> {
   yield* run(UPSERT, row.org_id, row.webhook, row.key, row.body_hash, row.execution_id, row.expires_at);
 }
 
-/** Forgets expired keys; returns how many. */
+/** Deletes up to `limit` expired keys; returns how many. */
 export function* deleteExpiredIdempotency(nowMs: number, limit: number): Program<number> {
   const rows: unknown[] = yield { sql: DELETE_EXPIRED, params: [nowMs, limit] };
   return rows.length;

@@ -1,7 +1,7 @@
 /**
- * The schema, as a list of steps that is only ever appended to. Times are Unix milliseconds, JSON is text.
- * Every key begins with the organization, so that a distributed engine can shard by it; the exceptions are the key table,
- * which is how an organization is found, and the queue's index, which is one per shard anyway.
+ * The schema, as an append-only list of steps. Times are Unix milliseconds, JSON is text.
+ * Every key begins with the organization, so that a distributed engine can shard by it. Exceptions are the table of API
+ * keys, through which an organization is found, and the index of the queue, which each shard has.
  */
 import type { Row, SqlValue } from "./engine.ts";
 

@@ -2,8 +2,8 @@
  * The embedded engine: `node:sqlite`, built into all three runtimes, with WAL and `synchronous=FULL`.
  *
  * Group commit: the writes that arrive in one turn of the event loop share one transaction and so one fsync (4,500 single
- * commits a second against 110,000 rows a second in groups of 50). One that fails is rolled back alone. Everything between
- * BEGIN and COMMIT happens in one synchronous stretch, which is why reads on the same connection see committed rows only.
+ * commits a second against 110,000 rows a second in groups of 50). A write that fails is rolled back alone. BEGIN to COMMIT
+ * runs synchronously, so that reads on the same connection see committed rows only.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -21,9 +21,9 @@ interface PendingWrite {
 /** Limits the time for which one flush blocks the event loop. Further writes go into the next flush. */
 const writesPerCommit = 1000;
 
-/** How long a write waits while another process holds the lock, and how long between two looks at it. */
+/** How long a write waits while another process holds the lock, and the interval between attempts. */
 const lockMs = 5_000;
-const lookMs = 2;
+const retryMs = 2;
 
 const fileName = "svc.db";
 
@@ -49,7 +49,7 @@ class SqliteEngine implements Engine {
     this.#db.exec("PRAGMA foreign_keys = ON");
     this.#db.exec("PRAGMA cache_size = -16384");
     migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
-    // From now on writes wait for the lock without holding the event loop.
+    // From here on, writes wait for the lock without blocking the event loop.
     this.#db.exec("PRAGMA busy_timeout = 0");
   }
 
@@ -68,7 +68,7 @@ class SqliteEngine implements Engine {
   version(): number {
     if (this.#version === null) {
       this.#version = Number(this.#all("PRAGMA data_version", [])[0]?.data_version ?? 0);
-      // Once in a turn of the event loop: every webhook asks.
+      // Read once per turn of the event loop: every webhook needs it.
       setImmediate(() => {
         this.#version = null;
       });
@@ -81,7 +81,7 @@ class SqliteEngine implements Engine {
     this.#closed = true;
     while (this.#pending.length > 0) {
       this.#flush();
-      if (this.#pending.length > 0) await setTimeout(lookMs);
+      if (this.#pending.length > 0) await setTimeout(retryMs);
     }
     this.#db.close();
   }
@@ -109,14 +109,14 @@ class SqliteEngine implements Engine {
     if (this.#pending.length > 0 && !this.#closed) this.#schedule();
   }
 
-  /** @returns how to tell the callers; null when another process holds the write lock */
+  /** @returns the functions that settle the callers' promises; null when another process holds the write lock */
   #store(batch: readonly PendingWrite[]): (() => void)[] | null {
     try {
       if (!this.#begin()) return null;
       try {
         return this.#commit(batch, false);
       } catch {
-        // One of them failed, or the commit did: again, with a savepoint for each, so that only the culprit fails.
+        // A write or the commit failed: repeat the batch with a savepoint for each write, so that only the failing one is lost.
       }
       return this.#begin() ? this.#commit(batch, true) : null;
     } catch (error) {
@@ -143,14 +143,16 @@ class SqliteEngine implements Engine {
   #waitForLock(): void {
     this.#lockedSinceMs ??= performance.now();
     if (performance.now() - this.#lockedSinceMs > lockMs) {
-      const error = new Error("Cannot write, as another process does and does not end: database is locked");
+      const error = new Error(
+        `Cannot write: another process has held the write lock for ${lockMs / 1000} s: database is locked`,
+      );
       for (const write of this.#pending.splice(0)) write.reject(error);
       this.#lockedSinceMs = null;
       return;
     }
     if (this.#scheduled || this.#closed) return;
     this.#scheduled = true;
-    void setTimeout(lookMs).then(() => this.#flushScheduled());
+    void setTimeout(retryMs).then(() => this.#flushScheduled());
   }
 
   /**
@@ -176,14 +178,14 @@ class SqliteEngine implements Engine {
   }
 
   #runGuarded(write: PendingWrite): () => void {
-    this.#all("SAVEPOINT one", []);
+    this.#all("SAVEPOINT write", []);
     try {
       const settle = this.#run(write);
-      this.#all("RELEASE one", []);
+      this.#all("RELEASE write", []);
       return settle;
     } catch (error) {
-      this.#all("ROLLBACK TO one", []);
-      this.#all("RELEASE one", []);
+      this.#all("ROLLBACK TO write", []);
+      this.#all("RELEASE write", []);
       return () => write.reject(error);
     }
   }
@@ -192,7 +194,7 @@ class SqliteEngine implements Engine {
     try {
       this.#db.exec("ROLLBACK");
     } catch {
-      // SQLite rolled back by itself (a full disk): nothing is open.
+      // SQLite has already rolled back, for example on a full disk.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The webhook that the fields of a request name, in the contract's words. */
+/** Reads the webhook's address from the fields of a TriggerWebhookRequest. */
 import type { WebhookAddress } from "./trigger.ts";
 
 export interface AddressFields {

@@ -1,50 +1,50 @@
-/** Reads a request's body whole, within a limit of bytes and of time. */
+/** Reads a whole request body within a size limit and a deadline. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 
-/** What `node:http` and `node:http2` have in common. */
+/** The common part of the requests of `node:http` and `node:http2`. */
 export type BodyRequest = Readable & { headers: IncomingHttpHeaders; complete: boolean };
 
 export interface BodyLimits {
-  /** The most bytes that the body may have. */
+  /** Maximum size of the body. */
   maxBytes: number;
-  /** How long the body may take to arrive, from the call on. */
+  /** Time for the body to arrive, from the call on. */
   timeoutMs: number;
 }
 
-/** Why a body was not read: over the size limit, encoded, too slow, or its connection failed before its end. */
+/** Why a body was not read: over the size limit, compressed, too slow, or the connection failed before its end. */
 export type BodyRefusal = "too_large" | "encoded" | "timeout" | "aborted";
 
 /**
- * The body, which may be a view into a larger buffer; or why there is none, in one sentence for the sender. After a
- * refusal the rest of the body is still on its way: the answer should close the connection.
+ * The body, which may be a view into a larger buffer, or one sentence for the sender that says why there is none. After a
+ * refusal the rest of the body is still arriving: the response should close the connection.
  */
 export type BodyResult = { ok: true; body: Uint8Array } | { ok: false; code: BodyRefusal; message: string };
 
 /**
- * Reads the body. Never rejects, leaves no listener and no timer behind, and reads nothing when the length alone
- * decides. A content coding other than `identity` is refused: what is signed is what was sent, no sender of webhooks
- * compresses, and what expands is a way to get past the limit.
+ * Reads the body. Never rejects, removes its listeners and its timer, and reads nothing when the `Content-Length` is over
+ * the limit. A content coding other than `identity` is refused: signatures cover the bytes as sent, senders of webhooks do
+ * not compress, and compressed bodies could exceed the limit when expanded.
  */
 export async function readBody(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   const early = refuseEarly(request, limits);
   if (early !== null) return early;
-  if (!isSmall(request)) return readAsItComes(request, limits);
-  // By the next microtask, what came together with the headers has been parsed.
+  if (!isSmall(request)) return readChunks(request, limits);
+  // By the next microtask, a body that arrived together with the headers has been parsed.
   await undefined;
-  return readAtOnce(request) ?? readAsItComes(request, limits);
+  return readBuffered(request) ?? readChunks(request, limits);
 }
 
-/** Larger bodies come in several pieces, which the runtimes hand out differently. */
-const atOnceBytes = 16 * 1024;
+/** Larger bodies arrive in several chunks, which the runtimes deliver differently. */
+const smallBytes = 16 * 1024;
 
 function isSmall(request: BodyRequest): boolean {
   const length = request.headers["content-length"];
-  return length !== undefined && Number(length) <= atOnceBytes;
+  return length !== undefined && Number(length) <= smallBytes;
 }
 
-/** A small body comes with its headers: it is there, and needs no listeners and no timer. Null when there is more to do. */
-function readAtOnce(request: BodyRequest): BodyResult | null {
+/** A small body arrives with its headers and needs no listeners and no timer. Null when it is not complete yet. */
+function readBuffered(request: BodyRequest): BodyResult | null {
   const { readableLength } = request;
   if (readableLength === 0 || readableLength !== Number(request.headers["content-length"])) return null;
   const body: Uint8Array | null = request.read();
@@ -54,7 +54,7 @@ function readAtOnce(request: BodyRequest): BodyResult | null {
   return null;
 }
 
-function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
+function readChunks(request: BodyRequest, limits: BodyLimits): Promise<BodyResult> {
   if (request.destroyed && !request.complete) return Promise.resolve(aborted());
   return new Promise((resolve) => {
     let body: Uint8Array = new Uint8Array();
@@ -67,7 +67,7 @@ function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyRe
       clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
       if (!result.ok) {
-        // An error that comes later concerns nobody, and must not end the process.
+        // A later error has no reader, and must not end the process.
         request.on("error", ignore).pause();
       }
       resolve(result);
@@ -79,7 +79,7 @@ function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyRe
         finish(tooLarge(limits));
         return;
       }
-      // Most bodies are one chunk. A list of chunks would let a megabyte of them, one byte each, take a hundred.
+      // Most bodies are one chunk. A list of a million one-byte chunks would take 100 MB.
       if (size === 0) body = chunk;
       else body = append(body, size, chunk);
       size = end;
@@ -98,8 +98,8 @@ function readAsItComes(request: BodyRequest, limits: BodyLimits): Promise<BodyRe
 }
 
 /**
- * Whether a `Content-Type` says JSON in UTF-8: `application/json` or any type that ends in `+json` (RFC 6839), with any
- * parameters but a charset other than UTF-8, which RFC 8259 does not allow.
+ * Whether a `Content-Type` is JSON in UTF-8: `application/json` or any type that ends in `+json` (RFC 6839), with any
+ * parameters except a charset other than UTF-8, which RFC 8259 does not allow.
  */
 export function isJsonContentType(value: string | undefined): boolean {
   if (value === undefined) return false;
@@ -111,7 +111,7 @@ export function isJsonContentType(value: string | undefined): boolean {
   return isJson && hasOnlyUtf8(value.slice(whole.length));
 }
 
-/** Reads `;name=value` to the end (RFC 9110, section 5.6.6); false when it is something else or names a charset. */
+/** Parses `;name=value` to the end (RFC 9110, section 5.6.6); false for a syntax error or another charset. */
 function hasOnlyUtf8(parameters: string): boolean {
   const parameter =
     /;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*)?/iy;
@@ -140,11 +140,11 @@ function refuseEarly(request: BodyRequest, limits: BodyLimits): BodyResult | nul
   return null;
 }
 
-/** The buffer, or one of twice the size when it is too small, with the chunk after its first `size` bytes. */
+/** Writes the chunk after the first `size` bytes, into a buffer of twice the size when this one is too small. */
 function append(buffer: Uint8Array, size: number, chunk: Uint8Array): Uint8Array {
   const end = size + chunk.length;
   let room = buffer;
-  // A chunk is the runtime's own and ends where it ends, so the first append always copies it.
+  // The first chunk belongs to the runtime and has no room after it, so the first append always copies.
   if (end > buffer.length) {
     room = Buffer.allocUnsafe(Math.max(end, 2 * size));
     room.set(buffer.subarray(0, size));

@@ -1,10 +1,10 @@
-/** The idempotency key of a delivery: the request's own, the webhook's configured header, or the signing scheme's id. */
+/** The idempotency key of a request: its `Idempotency-Key`, the webhook's configured header, or the signing scheme's id. */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { invalid } from "../errors.ts";
 import type { Route } from "./route-table.ts";
 
-/** How long a key is remembered. */
+/** How long a key is kept. */
 export const keyLifetimeMs: number = 24 * 3600_000;
 
 const maxKeyCharacters = 255;
@@ -17,7 +17,7 @@ export interface IdempotencyKey {
 }
 
 /**
- * @param deliveryId - the signing scheme's own, of a verified delivery
+ * @param deliveryId - the signing scheme's id of a verified request
  * @throws ConnectError `invalid_argument` when a header's value cannot be a key
  */
 export function idempotencyKeyOf(
@@ -40,7 +40,7 @@ export function hashOf(body: Uint8Array): string {
 
 /** @throws ConnectError `invalid_argument` */
 export function checkedKey(name: string, text: string): string {
-  // The draft makes it a structured-field string, in quotes; most senders leave them out.
+  // The IETF draft defines the value as a quoted string; most senders omit the quotes.
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
   if (key.length > maxKeyCharacters || !visibleAscii.test(key)) {
     throw invalid(`Cannot use ${name}: it must have 1 to ${maxKeyCharacters} visible ASCII characters.`);

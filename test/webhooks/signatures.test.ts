@@ -21,12 +21,12 @@ function verify(
   return verifySignature(sender.definition, secrets, headers, body, at);
 }
 
-function expectRefused(verdict: ReturnType<typeof verify>, rule?: string): void {
-  expect(verdict.ok).toBe(false);
-  if (verdict.ok) return;
-  if (rule !== undefined) expect(verdict.rule).toBe(rule);
-  expect(verdict.reason).toMatch(/^[A-Z].*\.$/);
-  expect(ruleMessages[verdict.rule]).toMatch(/^[A-Z].*\.$/);
+function expectRefused(verification: ReturnType<typeof verify>, rule?: string): void {
+  expect(verification.ok).toBe(false);
+  if (verification.ok) return;
+  if (rule !== undefined) expect(verification.rule).toBe(rule);
+  expect(verification.reason).toMatch(/^[A-Z].*\.$/);
+  expect(ruleMessages[verification.rule]).toMatch(/^[A-Z].*\.$/);
 }
 
 describe.each(Object.entries(senders))("%s", (_name, sender) => {
@@ -111,10 +111,10 @@ describe.each(Object.entries(senders))("%s", (_name, sender) => {
       fc.property(text, text, bytes, (value, time, body) => {
         const signed = sender.sign(secret, body, now);
         const headers = Object.fromEntries(Object.keys(signed).map((name) => [name, time]));
-        const verdict = verify(sender, { ...headers, [header]: value }, body);
-        expectRefused(verdict);
+        const verification = verify(sender, { ...headers, [header]: value }, body);
+        expectRefused(verification);
         const right = verify(sender, { ...signed, [header]: value }, body);
-        for (const each of [verdict, right]) {
+        for (const each of [verification, right]) {
           const told = JSON.stringify(each);
           expect(told).not.toContain("MfKQ9r8GKY");
           expect(told).not.toContain(String(signed[header]).slice(-40, -4));
@@ -128,9 +128,9 @@ describe.each(Object.entries(senders).filter(([, { timed }]) => timed))("the tim
   test("allows 300 seconds both ways and no more", () => {
     fc.assert(
       fc.property(bytes, fc.integer({ min: -400, max: 400 }), (body, offset) => {
-        const verdict = verify(sender, sender.sign(secret, body, now + offset), body);
-        if (Math.abs(offset) <= 300) expect(verdict).toEqual({ ok: true });
-        else expectRefused(verdict, "time");
+        const verification = verify(sender, sender.sign(secret, body, now + offset), body);
+        if (Math.abs(offset) <= 300) expect(verification).toEqual({ ok: true });
+        else expectRefused(verification, "time");
       }),
     );
   });

@@ -1,23 +1,23 @@
-/** Comparing signatures, in time that does not depend on where they differ. */
+/** Compares signatures in constant time. */
 import type { BinaryToTextEncoding } from "node:crypto";
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 export interface HmacOptions {
-  /** As `node:crypto` names it. */
+  /** The algorithm's name in `node:crypto`. */
   algorithm: string;
   encoding: BinaryToTextEncoding;
-  /** An empty one matches nothing: anyone could sign with it. */
+  /** An empty key matches nothing: anyone could sign with it. */
   keys: readonly string[];
-  /** What the keys are text of. Bytes as keys would cost Node 10 us more. */
+  /** The encoding of the keys. Keys as bytes cost Node 10 us more. */
   keyEncoding: "utf8" | "base64";
-  /** What is signed besides the body, before it. */
+  /** The signed text before the body. */
   before: string;
   body: Uint8Array;
 }
 
 /**
- * Whether one of the candidates is the HMAC (RFC 2104) under one of the keys. Candidates are compared as they are
- * written, so that an encoding's unused bits and letter case cannot make two texts of one signature.
+ * Whether one of the candidates is the HMAC (RFC 2104) under one of the keys. Candidates are compared as text, so that
+ * unused bits and letter case of an encoding do not give one signature several valid texts.
  */
 export function someHmacMatches(options: HmacOptions, candidates: readonly string[]): boolean {
   const { algorithm, encoding, keys, keyEncoding, before, body } = options;
@@ -33,7 +33,7 @@ export function someHmacMatches(options: HmacOptions, candidates: readonly strin
   return false;
 }
 
-/** Compares in time that depends on the lengths alone. */
+/** Compares in a time that depends only on the lengths. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,17 +1,17 @@
 /**
- * `hmac`: a header of the project's choice carries the HMAC of the body or, with a timestamp header, of
- * `<timestamp>.<body>`. Hex may be in either letter case, base64 with or without its padding.
+ * `hmac`: a configured header carries the HMAC of the body or, with a timestamp header, of `<timestamp>.<body>`. Hex may be
+ * in either letter case, base64 with or without padding.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition } from "../../../project/definition.ts";
 import { someHmacMatches } from "./digest.ts";
 import { header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 
 const digestBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
-export function verify({ definition, secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+export function verify({ definition, secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const { header: name, prefix, timestampHeader, algorithm, encoding } = definition;
   if (name === null) return refused("unusable", "The webhook's signature names no header.");
   const signature = header(headers, name);
@@ -33,12 +33,12 @@ export function verify({ definition, secrets, headers, body, nowSeconds }: Signe
     : mismatch;
 }
 
-/** Of its own accord this scheme has none; the webhook's `idempotency` may name a header. */
+/** The scheme defines no delivery id; the webhook's `idempotency` may name a header. */
 export function delivery(_headers: IncomingHttpHeaders): Delivery {
   return { deliveryId: null, challenge: null };
 }
 
-/** The text as `node:crypto` would write it: lower-case hex, padded base64, unpadded base64url. */
+/** The text in the form of `node:crypto`: lower-case hex, padded base64, unpadded base64url. */
 function canonical(text: string, { algorithm, encoding }: SignatureDefinition): string | null {
   const size = digestBytes[algorithm];
   if (encoding === "hex")

@@ -1,7 +1,7 @@
-/** What schemes read from a request. */
+/** Helpers of the schemes that read a request. */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Delivery, Verdict } from "./scheme.ts";
+import type { Delivery, Verification } from "./scheme.ts";
 import { missing, refused } from "./scheme.ts";
 
 /** Seconds that a signed time may differ from the server's, in either direction. */
@@ -13,8 +13,8 @@ export function header(headers: IncomingHttpHeaders, name: string): string | nul
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Refuses a time, as the sender wrote it, that is not whole seconds of Unix time near the server's; else null. */
-export function refuseTime(seconds: string | null, name: string, nowSeconds: number): Verdict | null {
+/** Refuses a time that is not whole seconds of Unix time near the server's; null when it is accepted. */
+export function refuseTime(seconds: string | null, name: string, nowSeconds: number): Verification | null {
   if (seconds === null) return missing(name);
   if (!/^[0-9]{1,12}$/.test(seconds)) {
     return refused("time", `The time in ${name} must be whole seconds of Unix time.`);
@@ -28,12 +28,12 @@ export function refuseTime(seconds: string | null, name: string, nowSeconds: num
   );
 }
 
-/** A delivery known by an id of the sender's, which may be of any type and length. */
+/** A delivery with the sender's id, which may have any type and length. */
 export function deliveryOf(id: unknown): Delivery {
   return { deliveryId: typeof id === "string" && id !== "" ? shortId(id) : null, challenge: null };
 }
 
-/** An id that is long or holds more than visible ASCII is known by its SHA-256, so that it stays whole and fits. */
+/** An id that is long or holds more than visible ASCII is replaced by its SHA-256. */
 function shortId(id: string): string {
   if (/^[\x21-\x7e]{1,255}$/.test(id)) return id;
   return `sha256:${createHash("sha256").update(id).digest("hex")}`;

@@ -1,61 +1,63 @@
 /**
- * What every signature scheme has in common.
+ * The interface of a signature scheme.
  *
- * Glossary: a *scheme* says how a sender proves that a webhook is his: `verify` looks at the raw bytes and decides,
- * `delivery` reads, from a webhook already verified and parsed, what the scheme says about the delivery. Each scheme's
- * file exports these two functions, in this order. A *candidate* is one signature of those that the request brings; a
- * *rule* is what a refused request broke.
+ * Glossary: a *scheme* defines how a sender signs requests. `verify` checks the raw bytes; `delivery` reads the delivery id
+ * and the challenge from a request that is verified and parsed. The file of each scheme exports these two functions, in
+ * this order. A *candidate* is one of the signatures in a request; a *rule* is a condition that a refused request violated.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
 
-/** A request whose signature is to be checked. */
+/** A request to verify. */
 export interface SignedRequest {
   definition: SignatureDefinition;
-  /** Values of the secrets, one or, during rotation, several; any one of them will do. */
+  /** Values of the secrets; several during a rotation, any of which may match. */
   secrets: readonly string[];
   /** Names in lower case. */
   headers: IncomingHttpHeaders;
-  /** As it was received, byte for byte. */
+  /** The bytes as received. */
   body: Uint8Array;
-  /** The server's time, in seconds of Unix time. */
+  /** The server's Unix time. */
   nowSeconds: number;
 }
 
 /**
- * The rule that a refused request broke: its signature is missing, not of the scheme's form or wrong, its time is
- * missing, unreadable or too far off, or the webhook itself has no secret that could be used.
+ * The violated rule: the signature is missing, malformed or wrong, the time is missing, unreadable or too far from the
+ * server's, or the webhook has no usable secret.
  */
 export type SignatureRule = "missing" | "malformed" | "mismatch" | "time" | "unusable";
 
 /**
- * `rule` may be told to the sender (`ruleMessages`). `reason` is one sentence for the deliveries' inspector and the log;
- * neither holds a secret, an expected signature or a piece of the request.
+ * `rule` may be sent to the sender (`ruleMessages`). `reason` is one sentence for the delivery inspector. Neither contains
+ * a secret, an expected signature or a part of the request.
  */
-export type Verdict = { ok: true } | { ok: false; rule: SignatureRule; reason: string };
+export type Verification = { ok: true } | { ok: false; rule: SignatureRule; reason: string };
 
-/** What a scheme says about a delivery. */
+/** The scheme's data about a request. */
 export interface Delivery {
-  /** The sender's own id, the same when he sends again: 1 to 255 visible ASCII characters. Null when there is none. */
+  /** The sender's id, equal in repeats of a request: 1 to 255 visible ASCII characters. Null when there is none. */
   deliveryId: string | null;
-  /** Text to be answered, with nothing run: Slack asks for it when a URL is entered there. */
+  /** Text to respond with, without an execution: Slack sends a challenge when a URL is registered. */
   challenge: string | null;
 }
 
 export interface Scheme {
-  verify(request: SignedRequest): Verdict;
+  verify(request: SignedRequest): Verification;
   delivery(headers: IncomingHttpHeaders, payload: JsonObject): Delivery;
 }
 
-export const accepted: Verdict = { ok: true };
+export const accepted: Verification = { ok: true };
 
-export function refused(rule: SignatureRule, reason: string): Verdict {
+export function refused(rule: SignatureRule, reason: string): Verification {
   return { ok: false, rule, reason };
 }
 
-export const missing = (name: string): Verdict => refused("missing", `Header ${name} is missing.`);
-export const malformed = (name: string, rule: string): Verdict =>
+export const missing = (name: string): Verification => refused("missing", `Header ${name} is missing.`);
+export const malformed = (name: string, rule: string): Verification =>
   refused("malformed", `Header ${name} must be ${rule}.`);
-export const mismatch: Verdict = refused("mismatch", "No signature matches the body under any secret set.");
-export const noSecret: Verdict = refused("unusable", "The webhook's secret is not set, or is empty.");
+export const mismatch: Verification = refused(
+  "mismatch",
+  "No signature matches the body under any secret set.",
+);
+export const noSecret: Verification = refused("unusable", "The webhook's secret is not set, or is empty.");

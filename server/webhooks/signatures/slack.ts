@@ -1,18 +1,18 @@
 /**
- * Slack: `x-slack-signature` is `v0=` and the hex HMAC-SHA256 of `v0:<x-slack-request-timestamp>:<body>`. A
- * `url_verification` event, signed like any other, asks for its `challenge` back.
+ * Slack: `x-slack-signature` is `v0=` and the hex HMAC-SHA256 of `v0:<x-slack-request-timestamp>:<body>`. The response to a
+ * `url_verification` event, which is signed too, is its `challenge`.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../../project/json.ts";
 import { someHmacMatches } from "./digest.ts";
 import { deliveryOf, header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 
 const name = "x-slack-signature";
 const timeName = "x-slack-request-timestamp";
 
-export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const signature = header(headers, name);
   if (signature === null) return missing(name);
   if (!/^v0=[0-9a-f]{64}$/.test(signature)) return malformed(name, "'v0=' and 64 hex digits");

@@ -7,19 +7,19 @@ import { createPublicKey, verify as verifyEd25519 } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { someHmacMatches } from "./digest.ts";
 import { deliveryOf, header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 
 /** More signatures than this are refused: each `v1a` costs 0.1 ms, and a rotation needs two. */
 const maxSignatures = 8;
 
-export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const id = header(headers, "webhook-id");
   const timestamp = header(headers, "webhook-timestamp");
   const signature = header(headers, "webhook-signature");
   if (signature === null) return missing("webhook-signature");
   if (id === null) return missing("webhook-id");
-  // The specification forbids the full stop: with it, one signed text could be cut into another id and body.
+  // The specification forbids a full stop in the id: one signed text could be split into another id and body.
   if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) {
     return malformed("webhook-id", "visible ASCII without full stops");
   }
@@ -49,7 +49,7 @@ function of(version: string, candidates: string[]): string[] {
   return candidates.filter((each) => each.startsWith(version)).map((each) => each.slice(version.length));
 }
 
-/** Enough of it to be a key: what decodes to nothing would let anyone sign. `_` keeps public keys out. */
+/** A non-empty key: anyone could sign with an empty one. Excluding `_` keeps public keys out. */
 function isBase64(text: string): boolean {
   return /^[A-Za-z0-9+/]{4,}={0,2}$/.test(text);
 }
@@ -71,7 +71,7 @@ function verifiesEd25519(publicKey: string, message: Uint8Array, signature: Uint
     const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
     return verifyEd25519(null, message, key, signature);
   } catch {
-    // Deno throws at a key that is no point of the curve, where Node and Bun find that nothing matches.
+    // Deno throws for a key that is not a point of the curve; on Node and Bun the verification fails.
     return false;
   }
 }

@@ -1,18 +1,18 @@
 /**
  * Stripe: `stripe-signature` is `t=<seconds>,v1=<hex>[,v1=<hex>]`, each `v1` the HMAC-SHA256 of `<t>.<body>` under the
- * endpoint's secret as it is written, `whsec_` included. Other versions (`v0`, of test events) are passed over.
+ * endpoint's secret including its `whsec_`. Other versions, such as `v0` of test events, are ignored.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../../project/json.ts";
 import { someHmacMatches } from "./digest.ts";
 import { deliveryOf, header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 
 const name = "stripe-signature";
 const maxParts = 16;
 
-export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verdict {
+export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const value = header(headers, name);
   if (value === null) return missing(name);
   const parts = value.split(",", maxParts + 1);

@@ -1,25 +1,25 @@
 /**
- * `token`: a header of the project's choice carries the secret itself, whole, as GitLab's `x-gitlab-token` does. Nothing
- * is signed, so it is only as safe as the connection.
+ * `token`: a configured header carries the secret itself, as GitLab's `x-gitlab-token` does. Nothing is signed, so the
+ * scheme is only as safe as the connection.
  */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { sameBytes } from "./digest.ts";
 import { header } from "./request.ts";
-import type { Delivery, SignedRequest, Verdict } from "./scheme.ts";
+import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, missing, refused } from "./scheme.ts";
 
-export function verify({ definition, secrets, headers }: SignedRequest): Verdict {
+export function verify({ definition, secrets, headers }: SignedRequest): Verification {
   if (definition.header === null) return refused("unusable", "The webhook's signature names no header.");
   const token = header(headers, definition.header);
   if (token === null) return missing(definition.header);
-  // Digests, so that the time does not tell the secret's length either.
+  // Comparing digests hides the length of the secret too.
   const given = digest(token);
   const matches = secrets.some((secret) => secret !== "" && sameBytes(given, digest(secret)));
   return matches ? accepted : refused("mismatch", `The token in ${definition.header} is not the webhook's.`);
 }
 
-/** Of its own accord this scheme has none; the webhook's `idempotency` may name a header. */
+/** The scheme defines no delivery id; the webhook's `idempotency` may name a header. */
 export function delivery(_headers: IncomingHttpHeaders): Delivery {
   return { deliveryId: null, challenge: null };
 }
