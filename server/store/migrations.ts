@@ -283,19 +283,24 @@ interface MigrationTarget {
   all(sql: string, ...params: SqlValue[]): Row[];
 }
 
-/** Brings a database to the newest schema; each step is one transaction. */
+/**
+ * Brings a database to the newest schema; each step is one transaction. An up-to-date database is only read, so that
+ * `svc admin` opens the store of a busy server without waiting for its write lock.
+ */
 export function migrate(db: MigrationTarget): void {
   db.exec("CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL)");
+  const version = versionOf(db);
+  if (version > migrations.length) {
+    throw new Error(
+      `Cannot open the store: it has schema version ${version}, this program knows ${migrations.length}; use a newer svc.`,
+    );
+  }
   for (const [index, step] of migrations.entries()) {
+    if (index < version) continue;
     db.exec("BEGIN IMMEDIATE");
     try {
-      const done = Number(db.all("SELECT COALESCE(MAX(version), 0) AS version FROM migrations")[0]?.version);
-      if (done > migrations.length) {
-        throw new Error(
-          `Cannot open the store: it has schema version ${done}, this program knows ${migrations.length}; use a newer svc.`,
-        );
-      }
-      if (done <= index) {
+      // Another process may have applied the step meanwhile.
+      if (versionOf(db) <= index) {
         db.exec(step);
         db.all("INSERT INTO migrations VALUES (?, ?)", index + 1, Date.now());
       }
@@ -305,4 +310,8 @@ export function migrate(db: MigrationTarget): void {
       throw error;
     }
   }
+}
+
+function versionOf(db: MigrationTarget): number {
+  return Number(db.all("SELECT COALESCE(MAX(version), 0) AS version FROM migrations")[0]?.version);
 }

@@ -25,7 +25,7 @@ const things = (engine: Engine) =>
 
 test("applies each write of a batch completely or not at all", async () => {
   const engine = await withThings();
-  /** How a write fails, if it does, after how many rows. */
+  /** How a write ends, and after how many rows. */
   const fate = fc.constantFrom(
     "succeeds",
     "throws",
@@ -51,7 +51,7 @@ test("applies each write of a batch completely or not at all", async () => {
             try {
               yield* run(insert, id + 1_000_000, -1);
             } catch {
-              // A statement that failed has changed nothing; the program may go on.
+              // A failed statement has no effect; the program may continue.
             }
           }
           return own.length;
@@ -72,7 +72,7 @@ test("applies each write of a batch completely or not at all", async () => {
   );
 });
 
-test("more writes than one commit holds are all done, in their order", async () => {
+test("applies more writes than one commit holds, in order", async () => {
   const engine = await withThings();
   const order: number[] = [];
   const writes = Array.from({ length: 2_500 }, (_, id) =>
@@ -107,7 +107,7 @@ test("makes an acknowledged write visible to other handles", async () => {
   }
 });
 
-test("the version tells that another handle has written, and only that", async () => {
+test("changes the version when another handle writes, and only then", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const other = openStore(folder);
@@ -118,13 +118,13 @@ test("the version tells that another handle has written, and only that", async (
   expect(engine.version()).not.toBe(before);
 });
 
-test("while another handle writes, writes wait, and reads and everything else go on", async () => {
+test("delays writes, but not reads, while another handle holds the lock", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const other = new DatabaseSync(join(folder, "svc.db"));
   other.exec("BEGIN IMMEDIATE");
   const written = engine.write(() => run(insert, 1, 1));
-  // Nothing but the event loop ends the other's transaction: a write that held it would wait for itself.
+  // The event loop ends the other transaction: a write that blocked it would never finish.
   await setTimeout(50);
   expect(await things(engine)).toEqual([]);
   other.exec("COMMIT");
@@ -179,14 +179,14 @@ test("finishes pending writes and rejects new ones on close", async () => {
   expect(await rows(openStore(folder), "SELECT * FROM things")).toEqual([{ id: 7 }]);
 });
 
-test("every commit is synced, in a write-ahead log, with references checked", async () => {
+test("syncs every commit, uses a write-ahead log and enforces foreign keys", async () => {
   const engine = openStore();
   expect(await rows(engine, "PRAGMA synchronous")).toEqual([{ synchronous: 2 }]);
   expect(await rows(engine, "PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
   expect(await rows(engine, "PRAGMA foreign_keys")).toEqual([{ foreign_keys: 1 }]);
 });
 
-test("a store is opened again as it was, and not by an older program than its own", async () => {
+test("reopens a store, and refuses one with a newer schema", async () => {
   const folder = temporaryFolder();
   const engine = openSqlite(folder);
   const versions = "SELECT version FROM migrations ORDER BY version";
