@@ -1,6 +1,6 @@
 /**
- * `npm run bench:memory [-- --webhooks 1000000]`: resident memory of the server after ten thousand webhooks, and after a
- * million; what is accepted is run, as trivial executions.
+ * `npm run bench:memory [-- --webhooks 1000000]`: resident memory of the server after ten thousand webhooks and after a
+ * million. Each webhook runs a trivial agent.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

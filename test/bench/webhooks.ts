@@ -1,7 +1,7 @@
 /**
- * `npm run bench:webhooks [-- --pairs 5 --seconds 3 --bytes 150,8192]`: how fast webhooks are accepted, against the bare
- * limit program, in turn. Every 202 is durable in both. Rate limits are on and set high. What is accepted waits in the
- * queue behind one agent that does not end, so that accepting alone is measured.
+ * `npm run bench:webhooks [-- --pairs 5 --seconds 3 --bytes 150,8192]`: accepted webhooks per second, interleaved with the
+ * limit program. Every 202 is durable in both. Rate limits are enabled and set high. Accepted executions stay queued behind
+ * an agent that does not end, so that only accepting is measured.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -51,8 +51,8 @@ onEveryRuntime("deliveries", {}, (server) => {
     return found;
   };
 
-  describe("with a key of their own", () => {
-    test("are run once, however often they come, also at the same time and over a restart", async () => {
+  describe("an idempotency key", () => {
+    test("runs repeats once, also concurrent ones and across a restart", async () => {
       const key = randomUUID();
       const send = (body: string) => post("plain", { body, headers: { "idempotency-key": key } });
       const answers = await Promise.all(Array.from({ length: 20 }, () => send('{"n":1}')));
@@ -77,7 +77,7 @@ onEveryRuntime("deliveries", {}, (server) => {
       expect((await stored()).filter(({ input }) => JSON.stringify(input) === '{"n":1}').length).toBe(1);
     });
 
-    test("are told apart by webhook, and a key must be one", async () => {
+    test("applies to one webhook, and must be valid", async () => {
       const headers = { "idempotency-key": randomUUID() };
       const [one, other] = [
         await post("plain", { body: "{}", headers }),
@@ -88,7 +88,7 @@ onEveryRuntime("deliveries", {}, (server) => {
       expectError(bad, 400, "invalid_argument", /255 visible/);
     });
 
-    test("may carry it in the header that the project names", async () => {
+    test("is read from the header that the project configures", async () => {
       const headers = { "x-delivery": randomUUID() };
       const [one, again] = [
         await post("own-id", { body: "{}", headers }),
@@ -103,10 +103,10 @@ onEveryRuntime("deliveries", {}, (server) => {
     });
   });
 
-  describe("that are signed", () => {
+  describe("a signed webhook", () => {
     const body = '{"action":"opened", "n" : 1.0}';
 
-    test("run when the sender's own library signed these very bytes", async () => {
+    test("accepts requests signed by the sender's library", async () => {
       const headers = {
         "x-hub-signature-256": await sign("first-secret", body),
         "x-github-delivery": randomUUID(),
@@ -121,7 +121,7 @@ onEveryRuntime("deliveries", {}, (server) => {
       ]);
     });
 
-    test("run nothing when they are not, or wrongly, and are recorded as refused", async () => {
+    test("refuses a missing or wrong signature, and records the request", async () => {
       const before = (await stored()).length;
       const signature = await sign("first-secret", body);
       const refused: Record<string, string>[] = [
@@ -143,7 +143,7 @@ onEveryRuntime("deliveries", {}, (server) => {
       expect(JSON.stringify(recorded)).not.toContain(signature);
     });
 
-    test("follow the secret when it is set anew, and cannot be checked without one", async () => {
+    test("uses a changed secret at once, and refuses requests without one", async () => {
       await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "second-secret" } });
       const old = await post("signed", {
         body,
@@ -160,8 +160,8 @@ onEveryRuntime("deliveries", {}, (server) => {
     });
   });
 
-  describe("that are too many", () => {
-    test("are refused with the time to wait, and each answer tells what is left", async () => {
+  describe("a rate limit", () => {
+    test("refuses with Retry-After, and reports the remaining requests in each response", async () => {
       const answers: Answer<AcceptedJson>[] = [];
       for (let count = 0; count < 4; count++) answers.push(await post("slow", { json: { count } }));
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429]);

@@ -9,7 +9,7 @@ import { type CallOptions, call, ended, expectError, ok, runToEnd } from "../sup
 import type { AcceptedJson, ExecutionPage, WebhookListJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
-/** A payload of so many levels of objects. */
+/** A payload with this many levels of objects. */
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
 
 const echo = "export default (input) => input;";
@@ -51,7 +51,7 @@ const project: ProjectSource = {
   },
 };
 
-/** The rate limits are on, and out of the way. */
+/** Rate limits stay enabled, with bursts that the tests do not reach. */
 const env = { SVC_WEBHOOK_BURST: "10000", SVC_ORGANIZATION_BURST: "10000" };
 
 onEveryRuntime("webhooks", { env }, (server) => {
@@ -61,14 +61,14 @@ onEveryRuntime("webhooks", { env }, (server) => {
     org = (await ok<WebhookListJson>(server, "GET", "/api/v1/webhooks/list")).organization.org_id;
   });
 
-  /** Webhooks are called without a key. */
+  /** Webhook URLs need no API key. */
   const post = <T = AcceptedJson>(path: string, options: CallOptions = {}) =>
     call<T>(server, "POST", path, { key: null, ...options });
   const plain = () => `/webhook/${org}/agent/echo/plain`;
   const stored = async () =>
     (await ok<ExecutionPage>(server, "GET", "/api/v1/executions?page_size=1000")).executions.length;
 
-  test("each of the three paths queues an execution and says where it is", async () => {
+  test("queues an execution on each of the three paths and returns its location", async () => {
     const targets = [
       { path: plain(), kind: "agent", name: "echo" },
       { path: `/webhook/${org}/workflow/flow/shared`, kind: "workflow", name: "flow" },
@@ -103,7 +103,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     }
   });
 
-  test("the mapping renames, keeps types, and lists what led nowhere", async () => {
+  test("maps fields, keeps their types, and lists unresolved paths", async () => {
     const payload = {
       title: "Crash",
       "a.b": "by its whole name",
@@ -127,7 +127,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     );
   });
 
-  test("names of the prototype are ordinary data from end to end", async () => {
+  test("treats names of the prototype as ordinary data", async () => {
     const body = '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":null}';
     const { json } = await post(plain(), { body });
     await ended(server, json.execution_id);
@@ -137,7 +137,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(execution.output).toEqual(JSON.parse(body));
   });
 
-  test("a caller that prefers to wait gets the output", async () => {
+  test("returns the output to a caller that waits", async () => {
     const answer = await post(plain(), { json: { a: 1 }, headers: { prefer: "wait=20" } });
     expect(answer.status).toBe(200);
     expect(answer.json).toEqual({
@@ -149,7 +149,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(answer.headers.get("location")).toBe(`/api/v1/executions/${answer.json.execution_id}`);
   });
 
-  test("a failure is never a success status", async () => {
+  test("answers a failed execution with 500", async () => {
     const answer = await call(server, "POST", `/webhook/${org}/agent/fails/fails`, {
       key: null,
       json: {},
@@ -163,7 +163,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     });
   });
 
-  test("who waits too short gets 202 and the state it has come to", async () => {
+  test("answers 202 with the current status when the wait ends first", async () => {
     const answer = await post(`/webhook/${org}/agent/slow/slow`, {
       json: { ms: 1600 },
       headers: { prefer: "wait=1" },
@@ -227,7 +227,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     });
   });
 
-  test("the preference is clamped to 60 s, and what is no preference is ignored", async () => {
+  test("limits the wait to 60 s and ignores invalid preferences", async () => {
     const preferring = (prefer: string) => post(plain(), { json: {}, headers: { prefer } });
     const clamped = await preferring("respond-async, wait=86400");
     expect([clamped.status, clamped.headers.get("preference-applied")]).toEqual([200, "wait=60"]);
@@ -237,7 +237,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     }
   });
 
-  test("a body that is no JSON object is refused and nothing is stored", async () => {
+  test("refuses a body that is not a JSON object, and stores nothing", async () => {
     const before = await stored();
     const bodies: [why: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
       ["an array", "[1]", /object, not an array/],
@@ -260,7 +260,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(await stored()).toBe(before);
   });
 
-  test("a body of another type or coding is 415 and nothing is stored", async () => {
+  test("answers 415 to another content type or coding, and stores nothing", async () => {
     const before = await stored();
     const headers: Record<string, string>[] = [
       { "content-type": "text/plain" },
@@ -286,7 +286,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     }
   });
 
-  test("1 MiB is accepted, one byte more is 413, also in chunks, and nothing is stored", async () => {
+  test("accepts 1 MiB and answers 413 to one byte more, also in chunks", async () => {
     const before = await stored();
     const sized = (bytes: number) => `{"a":"${"x".repeat(bytes - 8)}"}`;
     const message = /at most 1048576 bytes \(SVC_MAX_WEBHOOK_BYTES\)/;
@@ -300,7 +300,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect((await post(plain(), { body: new Blob([sized(2 ** 20)]).stream() })).status).toBe(202);
   });
 
-  test("a body of any size arrives whole", async () => {
+  test("accepts bodies of all sizes unchanged", async () => {
     const sizes = [
       1, 1_000, 16_000, 16_384, 30_000, 65_000, 65_536, 66_000, 80_000, 100_000, 131_072, 300_000,
     ];
@@ -312,7 +312,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     }
   });
 
-  test("a chunked body without an end stores nothing and holds nobody up", async () => {
+  test("answers 400 to an invalid chunked body, and stores nothing", async () => {
     const before = await stored();
     const start = head(`POST ${plain()}`, {
       "content-type": "application/json",
@@ -323,7 +323,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(await stored()).toBe(before);
   });
 
-  test("an unknown organization, target, kind and slug are answered alike", async () => {
+  test("sends one message for an unknown organization, target, kind and slug", async () => {
     const unknown = [
       `/webhook/org_${"0".repeat(26)}/agent/echo/plain`,
       `/webhook/${org}/agent/nobody/plain`,
@@ -344,23 +344,23 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect((await post(`${plain()}/`, { json: {} })).status).toBe(404);
   });
 
-  test("an unknown webhook is answered before its body is read or judged", async () => {
+  test("answers an unknown webhook before it reads the body", async () => {
     const path = `/webhook/${org}/agent/echo/nothing`;
     expect((await post(path, { body: "x".repeat(3_000_000) })).status).toBe(404);
   });
 
-  test("a slug of several webhooks is 409 and names the candidates", async () => {
+  test("answers 409 to an ambiguous slug and names the candidates", async () => {
     const before = await stored();
     const answer = await post(`/api/v1/webhooks/trigger/${org}/shared`, { json: {} });
     expectError(answer, 409, "failed_precondition", /agent 'echo', workflow 'flow'/);
     expect(await stored()).toBe(before);
   });
 
-  test("percent-encoded names name the same webhook", async () => {
+  test("decodes percent-encoded names", async () => {
     expect((await post(`/webhook/${org}/agent/%65cho/mapped%5F1`, { json: {} })).status).toBe(202);
   });
 
-  test("two hundred at once are each acknowledged and each run once", async () => {
+  test("runs each of two hundred concurrent requests once", async () => {
     const numbers = Array.from({ length: 200 }, (_, index) => index);
     const answers = await Promise.all(
       numbers.map((number) => post(`/webhook/${org}/workflow/flow/alone`, { json: { number } })),
@@ -372,7 +372,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect(executions.map(({ output }) => output)).toEqual(numbers.map((number) => ({ number })));
   });
 
-  test("of many who prefer to wait, two hundred may; the others are told at once", async () => {
+  test("applies Prefer: wait to 200 callers at once and answers further ones immediately", async () => {
     const waiting = Array.from({ length: 205 }, () =>
       post(`/webhook/${org}/agent/slow/slow`, { json: { ms: 1500 }, headers: { prefer: "wait=30" } }),
     );
@@ -383,7 +383,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     expect([count("200 wait=30"), count("202 null")]).toEqual([200, 5]);
   });
 
-  test("HTTP/2 carries them as HTTP/1.1 does, many at once on one connection", async () => {
+  test("accepts concurrent requests on one HTTP/2 connection", async () => {
     const session = connect(server.url);
     const send = (body: string, headers: OutgoingHttpHeaders = {}) =>
       new Promise<{ status: number; location: unknown; text: string }>((resolve, reject) => {
@@ -418,7 +418,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     session.close();
   });
 
-  test("the list groups the webhooks by target and keeps those of the asking key", async () => {
+  test("lists the webhooks by target and filters by the key of the request", async () => {
     const list = await ok<WebhookListJson>(server, "GET", "/api/v1/webhooks/list");
     const url = (path: string) => `${server.url}/webhook/${org}/${path}`;
     expect(list).toMatchObject({
@@ -457,7 +457,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
   });
 
   describe("in another environment", () => {
-    test("the same paths follow its base URL and reach its own deployment", async () => {
+    test("serves the same paths under its base URL", async () => {
       const other = {
         ...project,
         agents: { echo: { code: "export default () => 'staged';", webhooks: [{ slug: "plain" }] } },
@@ -477,7 +477,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
       expect(execution.environment).toBe("staging");
     });
 
-    test("a header cannot name it", async () => {
+    test("ignores a header that names it", async () => {
       const headers = { "svc-environment": "staging", prefer: "wait=20" };
       expect((await post(plain(), { json: { here: 2 }, headers })).json.output).toEqual({ here: 2 });
       const execution = await runToEnd(server, "echo", { here: 3 });
@@ -485,7 +485,7 @@ onEveryRuntime("webhooks", { env }, (server) => {
     });
   });
 
-  test("a payload of 64 levels is run, and can be read like any other", async () => {
+  test("runs and returns a payload of 64 levels", async () => {
     const answer = await post(plain(), { body: nested(64), headers: { prefer: "wait=20" } });
     expect([answer.status, answer.json.output]).toEqual([200, JSON.parse(nested(64))]);
     expect((await ended(server, answer.json.execution_id)).input).toEqual(JSON.parse(nested(64)));

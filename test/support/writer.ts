@@ -1,4 +1,4 @@
-/** A thread with its own handle on a store: writes a hundred rows, each in its own transaction. */
+/** A thread with its own handle on a store; writes a hundred rows, each in its own transaction. */
 import { workerData } from "node:worker_threads";
 import { run } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";

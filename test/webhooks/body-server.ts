@@ -1,6 +1,6 @@
 /**
- * A server of one thing, `readBody`, to be run on each runtime, for HTTP/1.1 or, with the argument `h2`, HTTP/2. It prints
- * its port, then, for every request, one line of JSON: what came of the body and what was left behind on the request.
+ * A server that calls `readBody`, for each runtime; HTTP/1.1 or, with the argument `h2`, HTTP/2. It prints its port and, for
+ * every request, one line of JSON: the result, and the listeners on the request before and after.
  */
 import { createHash } from "node:crypto";
 import { createServer as createServer1, type IncomingMessage, type ServerResponse } from "node:http";

@@ -15,11 +15,11 @@ const plainNames =
   "x-shopify-topic x-shopify-webhook-id webhook-id webhook-timestamp x-slack-request-timestamp idempotency-key " +
   "x-forwarded-for traceparent x-request-id date cf-ray x-keynote x-monkey";
 
-test.each(secretNames.split(" "))("%s is hidden", (name) => {
+test.each(secretNames.split(" "))("hides %s", (name) => {
   expect(withoutCredentials({ [name]: "s3cret" }, null)).toEqual({ [name]: hidden });
 });
 
-test.each(plainNames.split(" "))("%s is kept", (name) => {
+test.each(plainNames.split(" "))("keeps %s", (name) => {
   expect(withoutCredentials({ [name]: "value" }, null)).toEqual({ [name]: "value" });
 });
 
@@ -31,20 +31,20 @@ test.each([
   "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.sig",
   "https://svc.example/webhook/org_abc/agent/triage/new",
   "/api/v1/webhooks/trigger/org_abc/new",
-])("the value %s is hidden under any name", (value) => {
+])("hides the value %s under any name", (value) => {
   expect(withoutCredentials({ "x-anything": value, "x-list": ["a", value] as never }, null)).toEqual({
     "x-anything": hidden,
     "x-list": hidden,
   });
 });
 
-test("the webhook's own header is hidden, whatever its name", () => {
+test("hides the signature header of the webhook, whatever its name", () => {
   const headers = { "x-checksum": "abc", "x-other": "abc" };
   const definition = definitionOf("token", { header: "x-checksum" });
   expect(withoutCredentials(headers, definition)).toEqual({ "x-checksum": hidden, "x-other": "abc" });
 });
 
-test("nothing that a sender signs with is kept", () => {
+test("hides the signatures of every sender", () => {
   fc.assert(
     fc.property(fc.constantFrom(...Object.values(senders)), fc.uint8Array(), (sender, body) => {
       const signed = sender.sign("whsec_AAAA", body, 1_700_000_000);
@@ -56,7 +56,7 @@ test("nothing that a sender signs with is kept", () => {
   );
 });
 
-test("names are data: __proto__ is kept as a name, and what is absent stays so", () => {
+test("does not change the prototype for a header named __proto__, and skips absent headers", () => {
   const headers = JSON.parse('{"__proto__":"a","x-b":"c"}');
   const kept = withoutCredentials({ ...headers, "x-absent": undefined }, null);
   expect(Object.getPrototypeOf(kept)).toBe(Object.prototype);

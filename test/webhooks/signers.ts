@@ -1,4 +1,4 @@
-/** How senders sign, written apart from the server: the tests' other half. */
+/** Signs requests as the senders do, implemented independently of the server. */
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition, SignatureScheme } from "../../project/definition.ts";

@@ -1,4 +1,4 @@
-/** The limit program and the load as child processes, so that neither takes the other's time. */
+/** Runs the limit program and the load in child processes of their own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -26,7 +26,7 @@ export async function startLimitProgram(folder: string): Promise<LimitProgram> {
 /**
  * Runs the load in a child process.
  *
- * @throws Error when an answer was lost or had another status: a figure that counts failures is none
+ * @throws Error when a response was lost or had another status: such a measurement is invalid
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { url, connections, seconds, warmupSeconds, bodyBytes, ratePerSecond, expect, body, headers } =
@@ -53,7 +53,7 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   });
   const [code] = await once(child, "close");
   if (code !== 0)
-    throw new Error(`Cannot measure ${url}: every answer must have the expected status: ${output}`);
+    throw new Error(`Cannot measure ${url}: every response must have the expected status: ${output}`);
   return JSON.parse(output);
 }
 

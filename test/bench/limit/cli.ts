@@ -1,6 +1,6 @@
 /**
- * `node test/bench/limit/cli.ts <url> [options]`: loads a URL and prints the result as one JSON document. Exits 1 when an
- * answer was lost or had another status than expected.
+ * `node test/bench/limit/cli.ts <url> [options]`: sends requests to a URL and prints the result as JSON. Exits 1 when a
+ * response was lost or had an unexpected status.
  */
 import { parseArgs } from "node:util";
 import { runLoad } from "./load.ts";
@@ -12,13 +12,13 @@ const { values, positionals } = parseArgs({
     connections: { type: "string", default: "64" },
     seconds: { type: "string", default: "5" },
     warmup: { type: "string", default: "1" },
-    /** Bytes of the body that is made up. */
+    /** Bytes of the generated body. */
     bytes: { type: "string", default: "150" },
-    /** The body itself; `{n}` in it becomes 16 digits that differ in every request. */
+    /** A given body; `{n}` in it becomes 16 digits that differ in every request. */
     body: { type: "string" },
-    /** `Name: value`, any number of times; `{n}` as in the body. */
+    /** `Name: value`, repeatable; `{n}` as in the body. */
     header: { type: "string", multiple: true, default: [] },
-    /** Requests per second; 0 is as many as the server takes. */
+    /** Requests per second; 0 is as many as the server accepts. */
     rate: { type: "string", default: "0" },
     expect: { type: "string", default: "202" },
   },

@@ -1,4 +1,4 @@
-/** Two candidates measured in turn, so that what the machine does meanwhile meets both. */
+/** Measures two candidates in turn, so that other load on the machine affects both. */
 
 export interface Candidate {
   name: string;
@@ -8,24 +8,24 @@ export interface Candidate {
 
 export interface Comparison {
   names: [string, string];
-  /** What `a` and `b` measured, pair by pair. */
+  /** The measurements of `a` and `b` by pair. */
   pairs: { a: number; b: number; ratio: number }[];
   /** Medians. */
   a: number;
   b: number;
-  /** Median of a / b over the pairs, and the lowest and highest of them. */
+  /** Median of a / b over the pairs. */
   ratio: number;
   spread: { min: number; max: number };
 }
 
-/** @param pairs - measurements of each, at least 1; every other pair starts with `b` */
+/** @param pairs - measurements of each candidate, at least 1; every other pair starts with `b` */
 export async function compare(a: Candidate, b: Candidate, pairs: number): Promise<Comparison> {
   const measured: Comparison["pairs"] = [];
   for (let pair = 0; pair < pairs; pair++) {
     const [first, second] = pair % 2 === 0 ? [a, b] : [b, a];
-    const one = await first.run();
-    const two = await second.run();
-    const values = first === a ? { a: one, b: two } : { a: two, b: one };
+    const firstResult = await first.run();
+    const secondResult = await second.run();
+    const values = first === a ? { a: firstResult, b: secondResult } : { a: secondResult, b: firstResult };
     measured.push({ ...values, ratio: values.a / values.b });
   }
   const ratios = measured.map(({ ratio }) => ratio);
@@ -39,7 +39,7 @@ export async function compare(a: Candidate, b: Candidate, pairs: number): Promis
   };
 }
 
-/** One line for people. */
+/** One line of text. */
 export function describe({ names, a, b, ratio, spread, pairs }: Comparison): string {
   const range = `${spread.min.toFixed(2)} to ${spread.max.toFixed(2)} over ${pairs.length} pairs`;
   return `${names[0]} ${Math.round(a)}, ${names[1]} ${Math.round(b)}: ratio ${ratio.toFixed(2)} (${range})`;

@@ -1,13 +1,13 @@
 /**
- * One keep-alive connection of a load: HTTP/1.1 over a bare socket, one request at a time. It reads of an answer what it
- * must to find its end (RFC 9112): `fetch` and `node:http` cost more than the server under test.
+ * One keep-alive connection of a load: HTTP/1.1 over a plain socket, one request at a time. It parses only as much of a
+ * response as is needed to find its end (RFC 9112): `fetch` and `node:http` cost more than the server under test.
  */
 import { connect, type Socket } from "node:net";
 
 export interface ConnectionEvents {
-  /** The answer to the last request has arrived whole. */
-  answered(status: number): void;
-  /** The connection is gone; `waiting` when an answer was owed. Not told after `close`. */
+  /** The complete response to the last request has arrived. */
+  responded(status: number): void;
+  /** The connection was closed; `waiting` when a response was outstanding. Not called after `close`. */
   lost(waiting: boolean): void;
 }
 
@@ -16,7 +16,7 @@ export class Connection {
   readonly #events: ConnectionEvents;
   #unread: Buffer | null = null;
   #waiting = false;
-  /** The owner's: when the request under way was due. */
+  /** Set by the owner: when the current request was due. */
   dueMs = 0;
 
   constructor(host: string, port: number, events: ConnectionEvents) {
@@ -27,7 +27,7 @@ export class Connection {
     this.#socket.on("close", this.#onClose);
   }
 
-  /** @param request - not to be changed before its answer */
+  /** @param request - must not change before the response */
   send(request: Uint8Array): void {
     this.#waiting = true;
     this.#socket.write(request);
@@ -41,23 +41,23 @@ export class Connection {
 
   #read(chunk: Buffer): void {
     const bytes = this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk]);
-    const answer = readAnswer(bytes);
-    if (answer === null) {
+    const response = readResponse(bytes);
+    if (response === null) {
       this.#unread = bytes;
       return;
     }
     this.#unread = null;
-    if (!this.#waiting || answer.end !== bytes.length) {
-      this.#socket.destroy(new Error("The server sent more than was asked for."));
+    if (!this.#waiting || response.end !== bytes.length) {
+      this.#socket.destroy(new Error("The server sent more than one response."));
       return;
     }
     this.#waiting = false;
-    this.#events.answered(answer.status);
+    this.#events.responded(response.status);
   }
 }
 
-/** The first final answer and where it ends; null when it is not there whole. */
-function readAnswer(bytes: Buffer): { status: number; end: number } | null {
+/** The first final response and its end; null when it is incomplete. */
+function readResponse(bytes: Buffer): { status: number; end: number } | null {
   for (let from = 0; ; ) {
     const headEnd = bytes.indexOf("\r\n\r\n", from);
     if (headEnd < 0) return null;
@@ -75,7 +75,7 @@ function bodyEnd(bytes: Buffer, from: number, status: number, head: string): num
   const length = /\r\ncontent-length: *(\d+)/i.exec(head);
   if (length !== null) return from + Number(length[1]);
   if (!/\r\ntransfer-encoding: *chunked/i.test(head)) {
-    throw new Error(`Cannot find the end of an answer: it must say its length, and its head is ${head}`);
+    throw new Error(`Cannot find the end of a response: it must have a length, and its head is ${head}`);
   }
   for (let at = from; at < bytes.length; ) {
     const lineEnd = bytes.indexOf("\r\n", at);

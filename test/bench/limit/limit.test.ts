@@ -31,7 +31,7 @@ describe("the limit program", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("has on disk what it has acknowledged when it is killed", async () => {
+  test("keeps acknowledged rows when it is killed", async () => {
     const program = await startLimitProgram(folder);
     const result = await load({ ...short, url: program.url, body: '{"n":"{n}"}' });
     const exit = once(program.child, "exit");
@@ -46,17 +46,17 @@ describe("the limit program", () => {
     expect(row).toEqual({ rows: result.statuses[202], inputs: result.statuses[202] });
   });
 
-  test("answers 400 to what is not JSON, which fails a measurement", async () => {
+  test("answers 400 to invalid JSON, which fails a measurement", async () => {
     const program = await startLimitProgram(folder);
     const options = { ...short, url: program.url, body: "{" };
-    await expect(load(options)).rejects.toThrow(/every answer must have the expected status.*"400"/);
+    await expect(load(options)).rejects.toThrow(/every response must have the expected status.*"400"/);
     await expect(load({ ...options, expect: 400 })).resolves.toMatchObject({ lost: 0 });
     await program.stop();
   });
 });
 
 describe("the load", () => {
-  test("sends what it says and counts what it gets, whole or in chunks", async () => {
+  test("sends the configured requests and counts responses, with a length and in chunks", async () => {
     const bodies = new Set<string>();
     const keys = new Set<string>();
     let served = 0;
@@ -82,13 +82,13 @@ describe("the load", () => {
     expect(result.latencyMs.p50).toBeLessThanOrEqual(result.latencyMs.p99);
   });
 
-  test("counts what a stall held back from when it was due", async () => {
+  test("measures latency from the due time during a stall", async () => {
     let requests = 0;
     const result = await withServer(
       (request, response) => {
         request.resume();
         requests++;
-        // One stall of 200 ms in the middle of 400 ms.
+        // A stall of 200 ms within 400 ms.
         if (requests === 100) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
         response.writeHead(202).end();
       },
@@ -97,11 +97,11 @@ describe("the load", () => {
     expect(requests).toBe(200);
     expect(result.statuses).toEqual({ 202: 200 });
     expect(result.latencyMs.max).toBeGreaterThan(150);
-    // Half of the requests were due during the stall; a load that waited with them would show one.
+    // Half of the requests were due during the stall; a load that paused would show one slow request.
     expect(result.latencyMs.p90).toBeGreaterThan(50);
   });
 
-  test("counts lost requests, and gives up on a server that is not there", async () => {
+  test("counts lost requests, and fails for an unreachable server", async () => {
     let served = 0;
     const result = await withServer(
       (request, response) => {
@@ -126,7 +126,7 @@ describe("the load", () => {
   });
 });
 
-test("a comparison interleaves, and its ratio is the median of the pairs'", async () => {
+test("interleaves a comparison and reports the median ratio of the pairs", async () => {
   const order: string[] = [];
   const candidate = (name: string, values: number[]) => ({
     name,

@@ -1,9 +1,9 @@
 /**
- * A load of POST requests over keep-alive connections, counted and timed.
+ * Sends POST requests over keep-alive connections, and counts and times the responses.
  *
- * With a rate, requests are due at equal distances whatever the server does, and latency counts from when they were due,
- * so that a stall is not hidden by the requests that it held back. Without, each connection sends as soon as it is
- * answered, and latency counts from there.
+ * With a rate, requests are due at equal intervals and latency counts from the due time, so that a stall shows in the
+ * latency of the requests that it delayed. Without a rate, each connection sends its next request after a response, and
+ * latency counts from the send.
  */
 import { Connection } from "./connection.ts";
 import { type RequestOptions, RequestTemplate } from "./request.ts";
@@ -13,23 +13,23 @@ export interface LoadOptions extends RequestOptions {
   connections?: number;
   /** Measured seconds. Default 5. */
   seconds?: number;
-  /** Seconds before them that do not count. Default 1. */
+  /** Seconds of warm-up that are not measured. Default 1. */
   warmupSeconds?: number;
-  /** Requests per second; 0, the default, is as many as the server takes. */
+  /** Requests per second; 0, the default, is as many as the server accepts. */
   ratePerSecond?: number;
-  /** Status that every answer must have. Default 202. */
+  /** Status that every response must have. Default 202. */
   expect?: number;
 }
 
 export interface LoadResult {
-  /** Answers of the expected status within the measured seconds. */
+  /** Responses with the expected status within the measured seconds. */
   answers: number;
   perSecond: number;
-  /** Answers of any time and status, warm-up included, by status. */
+  /** All responses by status, including the warm-up. */
   statuses: Record<string, number>;
-  /** Requests of any time without an answer: the connection ended, or it had not come 10 seconds after the end. */
+  /** Requests without a response: the connection closed, or none arrived within 10 seconds after the end. */
   lost: number;
-  /** Of requests sent, or due, in the measured seconds. */
+  /** For requests sent, or due, in the measured seconds. */
   latencyMs: { p50: number; p90: number; p99: number; max: number };
 }
 
@@ -50,9 +50,9 @@ class Load {
   readonly #startMs = performance.now();
   readonly #measureMs: number;
   readonly #endMs: number;
-  /** Between requests that are due; infinite when none are. */
+  /** Interval between due times; infinite without a rate. */
   readonly #gapMs: number;
-  /** Requests that are due before the end; not from the times, which are not exact. */
+  /** Requests due before the end, computed from the rate because timers are inexact. */
   readonly #dueCount: number;
   readonly #connections = new Map<Connection, Buffer>();
   readonly #idle = new Set<Connection>();
@@ -84,7 +84,7 @@ class Load {
 
   #open(): void {
     const connection = new Connection(this.#url.hostname, Number(this.#url.port || 80), {
-      answered: (status) => this.#answered(connection, status),
+      responded: (status) => this.#responded(connection, status),
       lost: (waiting) => this.#onLost(connection, waiting),
     });
     this.#connections.set(connection, this.#template.copy());
@@ -101,7 +101,7 @@ class Load {
     this.#sendDue();
   }
 
-  /** Sends what is due and free connections carry; what was due before the end is sent after it if it must be. */
+  /** Sends due requests on idle connections; those due before the end are sent after it if necessary. */
   #sendDue(): void {
     const nowMs = performance.now();
     for (const connection of this.#idle) {
@@ -113,7 +113,7 @@ class Load {
     if (nowMs >= this.#endMs && this.#outstanding + this.#unsent === 0) this.#finish();
   }
 
-  /** Requests that are or will be due before the end. */
+  /** Requests due before the end and not yet sent. */
   get #unsent(): number {
     return Math.max(0, this.#dueCount - this.#sent);
   }
@@ -126,7 +126,7 @@ class Load {
     connection.send(this.#template.number(copy, this.#sent++));
   }
 
-  #answered(connection: Connection, status: number): void {
+  #responded(connection: Connection, status: number): void {
     const nowMs = performance.now();
     this.#outstanding--;
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);

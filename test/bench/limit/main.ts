@@ -1,8 +1,8 @@
 /**
  * `node test/bench/limit/main.ts [url] [--pairs 5] [--seconds 3] [--bytes 150,8192] [--header "Name: value"]...`
  *
- * Measures the URL against the limit program, in turn, for each size of body, and its latency at half of its load. Without
- * a URL it measures the limit program against itself, which tells what a ratio is worth on this machine at this time.
+ * Compares the URL with the limit program for each body size, interleaved, and measures its latency at half of its rate.
+ * Without a URL, compares the limit program with itself, which shows the noise of the machine.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

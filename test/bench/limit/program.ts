@@ -1,9 +1,9 @@
 /**
- * The limit program: what this machine's `node:http`, `JSON.parse` and `node:sqlite` can do for durable webhooks, and
- * nothing else. Every body is parsed and stored as a row; all rows of one turn of the event loop share one transaction,
- * synced to disk (WAL, `synchronous=FULL`) before any of their requests is answered with 202.
+ * The limit program: the rate of durable webhooks that `node:http`, `JSON.parse` and `node:sqlite` reach on this machine.
+ * Every body is parsed and stored as a row. All rows of one turn of the event loop share one transaction, which is synced
+ * to disk (WAL, `synchronous=FULL`) before their requests are answered with 202.
  *
- * `node program.ts <folder>` prints its URL as one line and ends with its standard input.
+ * `node program.ts <folder>` prints its URL and exits when its standard input ends.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,10 +1,10 @@
-/** The bytes of a load generator's requests. */
+/** The requests of a load generator, as bytes. */
 
 export interface RequestOptions {
   url: string;
   /** Bytes of the JSON body, at least 60; about that many when it holds `{n}`. Ignored when `body` is given. */
   bodyBytes: number;
-  /** The body itself, instead of one made up. */
+  /** A given body instead of a generated one. */
   body?: string;
   /** More headers. In their values, as in `body`, `{n}` stands for 16 digits that differ in every request. */
   headers: Record<string, string>;
@@ -13,7 +13,7 @@ export interface RequestOptions {
 const digits = 16;
 const blank = "0".repeat(digits);
 
-/** A request that can be made different each time without being built anew. */
+/** A request whose copies are numbered in place. */
 export class RequestTemplate {
   readonly #bytes: Buffer;
   readonly #offsets: number[] = [];
@@ -38,7 +38,7 @@ export class RequestTemplate {
     this.#bytes = Buffer.from(parts.join(blank));
   }
 
-  /** Bytes of their own for one connection. */
+  /** A copy for one connection. */
   copy(): Buffer {
     return Buffer.from(this.#bytes);
   }
@@ -52,7 +52,7 @@ export class RequestTemplate {
   }
 }
 
-/** A JSON object of so many bytes, of the kind that webhooks carry: some fields, a nested object, a list of small ones. */
+/** A typical webhook payload of this size: fields, a nested object and a list of small objects. */
 export function bodyOf(bytes: number): string {
   const event = { id: "evt_1", type: "order.paid", data: { n: 1, items: [] as object[] }, note: "" };
   for (let i = 0; JSON.stringify(event).length + 80 < bytes; i++) {
@@ -62,7 +62,7 @@ export function bodyOf(bytes: number): string {
   return JSON.stringify(event);
 }
 
-/** `Name: value` as name and value. */
+/** Splits `Name: value`. */
 export function splitHeader(line: string): [string, string] {
   const colon = line.indexOf(":");
   if (colon < 1) throw new Error(`Cannot send a header: it must be 'Name: value', not '${line}'.`);
