@@ -1,12 +1,11 @@
 /**
- * Everything in which Node, Bun and Deno differ for the server. Nothing else asks which runtime it is.
+ * All differences between Node, Bun and Deno in the server. No other file checks which runtime it runs on.
  *
- * The child process that runs users' code loads this file too, so that it imports nothing but the runtime's own
- * modules.
+ * Runners load this file too. It must therefore import only modules of the runtime.
  */
 import { connect, Socket } from "node:net";
 
-// ---- which runtime this is --------------------------------------------------------------------------------------
+// ---- the runtime ---------------------------------------------------------------------------------------------------
 
 export type RuntimeName = "node" | "bun" | "deno";
 
@@ -24,20 +23,20 @@ function detect(versions: NodeJS.ProcessVersions): Runtime {
   return { name: "node", version: versions.node };
 }
 
-// ---- how a child process that runs users' code is started, and what it cannot do ----------------------------------
+// ---- starting a runner, and its restrictions -----------------------------------------------------------------------
 
 interface Enforcement {
-  /** It reads its package and scratch folder, and writes its scratch folder, and no other file. */
+  /** It can read only its package and its scratch folder, and write only its scratch folder. */
   files: boolean;
-  /** It starts no process. */
+  /** It cannot start processes. */
   spawning: boolean;
-  /** It signals no process, whatever its code finds inside its own process. */
+  /** It cannot signal processes, even with internal functions of its own process. */
   signals: boolean;
-  /** V8 ends it when its heap is full; for the others, and for memory outside of the heap, its server does. */
+  /** The engine limits its heap. The server limits all other memory. */
   heap: boolean;
 }
 
-/** What each runtime itself enforces on a child; the rest is the child's own guard, and the server's watch. */
+/** The restrictions that each runtime enforces on a runner. The runner's guard and the server's monitor add others. */
 const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
   node: { files: true, spawning: true, signals: false, heap: true },
   bun: { files: false, spawning: false, signals: false, heap: false },
@@ -45,24 +44,24 @@ const enforcement: Readonly<Record<RuntimeName, Enforcement>> = {
 };
 
 export interface RunnerPermissions {
-  /** Absolute real paths of files and folders that it may read. */
+  /** Absolute real paths of readable files and folders. */
   read: readonly string[];
-  /** The folder that it may write, and read. */
+  /** The folder that it may read and write. */
   scratch: string;
-  /** Limit of V8's heap. */
+  /** The limit of V8's heap. */
   heapBytes: number;
-  /** Where Deno keeps what it has compiled; only the runtime itself writes there, not the code that it runs. */
+  /** Deno's compilation cache. Only the runtime writes there, and not the code that it runs. */
   cache: string;
 }
 
 export interface RunnerCommand {
   command: string;
   args: string[];
-  /** The whole environment of the child. */
+  /** The complete environment of the runner. */
   env: Record<string, string>;
 }
 
-/** The command that runs `entry` in this runtime with as little as the runtime can be told to allow. */
+/** Returns the command that runs `entry` on this runtime with the fewest permissions that the runtime supports. */
 export function runnerCommand(entry: string, allowed: RunnerPermissions): RunnerCommand {
   const { args, env } = runnerSettings[runtime.name](allowed);
   return {
@@ -85,13 +84,13 @@ const runnerSettings: Record<RuntimeName, RunnerSettings> = {
   node: ({ read, scratch, heapBytes }) => ({
     args: [
       "--permission",
-      // For the watchdog thread; the child takes threads from users' code before it loads any.
+      // For the watchdog thread. The guard removes threads before users' code is loaded.
       "--allow-worker",
-      // Node 25 restricts the network too, where Node 24 does not know the flag.
+      // Node 25 restricts the network too. Node 24 does not know the flag.
       ...(Number.parseInt(runtime.version, 10) >= 25 ? ["--allow-net"] : []),
       ...[...read, scratch].map((path) => `--allow-fs-read=${path}`),
       `--allow-fs-write=${scratch}`,
-      // SQLite opens files without asking the permission model: the server's own database among them.
+      // SQLite ignores the permission model, and could open the server's database.
       "--no-experimental-sqlite",
       `--max-old-space-size=${mebibytes(heapBytes)}`,
       "--disable-warning=PERM0006",
@@ -123,7 +122,7 @@ const runnerSettings: Record<RuntimeName, RunnerSettings> = {
   }),
 };
 
-/** Facts of the machine that code may ask Deno for: what can be read, and nothing that changes a process. */
+/** System information that Deno may return. It excludes functions that change a process. */
 const denoSystemReads: readonly string[] = [
   "hostname",
   "osRelease",
@@ -137,7 +136,7 @@ const denoSystemReads: readonly string[] = [
   "homedir",
 ];
 
-/** @throws Error for a path that Deno cannot be told */
+/** @throws Error for a path that Deno's options cannot express */
 function denoList(paths: readonly string[]): string {
   if (paths.some((path) => path.includes(","))) {
     throw new Error(
@@ -151,12 +150,12 @@ function mebibytes(bytes: number): number {
   return Math.max(16, Math.floor(bytes / 2 ** 20));
 }
 
-// ---- inside a child -------------------------------------------------------------------------------------------------
+// ---- inside a runner -----------------------------------------------------------------------------------------------
 
-/** The file descriptor that the server hands to a child: a socket, open in both directions. */
+/** The file descriptor of the bidirectional socket between the server and a runner. */
 export const channelFd = 3;
 
-/** Opens the channel inside a child. */
+/** Opens the channel inside a runner. */
 export function openChannel(): Socket {
   // Bun's Socket ignores the option `fd` in its constructor; Node's and Deno's `connect` do not know it.
   return runtime.name === "bun"
@@ -164,31 +163,31 @@ export function openChannel(): Socket {
     : new Socket({ fd: channelFd, readable: true, writable: true });
 }
 
-/** Whether a thread could do what the child's guard took from the main thread, and the runtime does not forbid it. */
+/** Whether a thread could bypass the guard, because the runtime does not enforce the same restrictions. */
 export const threadsBreakGuard: boolean =
   enforcement[runtime.name].files && !enforcement[runtime.name].signals;
 
-/** Whether an error that a timer throws is handled in the asynchronous context in which the timer was set. */
+/** Whether an uncaught error of a timer is handled in the asynchronous context of the timer. */
 export const timerErrorsKeepContext: boolean = runtime.name !== "deno";
 
-// ---- how the one port is served -----------------------------------------------------------------------------------
+// ---- the HTTP port -------------------------------------------------------------------------------------------------
 
 /**
- * How a connection that turned out to speak HTTP/1.1 gets to the HTTP/1.1 server.
+ * How an HTTP/1.1 connection gets to the HTTP/1.1 server.
  *
- * - `self`: that server accepts the connections itself, and only those of HTTP/2 are taken from it. Node's timeouts for
- *   slow senders run on a server that listens, and on no other.
- * - `emit`: a plain server accepts, and emits `connection` on the HTTP/1.1 server. Bun's server does not let go of what
- *   it accepted.
- * - `loopback`: a plain server accepts, and pipes to an HTTP/1.1 server on a loopback port. On Deno, emitting fails at
- *   the second request of a connection.
+ * - `self`: the HTTP/1.1 server accepts all connections, and HTTP/2 connections are taken from it. Node's timeouts for
+ *   slow senders work only on a server that listens.
+ * - `emit`: a `net` server accepts, and emits `connection` on the HTTP/1.1 server. Bun's HTTP server cannot pass on a
+ *   connection that it accepted.
+ * - `loopback`: a `net` server accepts, and pipes to an HTTP/1.1 server on a loopback port. On Deno, `emit` fails at the
+ *   second request of a connection.
  */
 export const http1Handover: "self" | "emit" | "loopback" = (
   { node: "self", bun: "emit", deno: "loopback" } as const
 )[runtime.name];
 
-/** For people, for example `node 24.21.0`. */
+/** For display, for example `node 24.21.0`. */
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;
 
-/** Whether a child process can be kept from the rest of the machine. Bun has no permission model. */
+/** Whether the runtime can isolate runners from each other. Bun has no permission model. */
 export const canRestrictRunners: boolean = enforcement[runtime.name].files;

@@ -129,7 +129,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
       runChildExecution: (executionId, request, signal) =>
         runChildExecution(children, executionId, request, signal),
     },
-    scratchRoot: join(config.dataDir, "tmp", "children"),
+    scratchRoot: join(config.dataDir, "tmp", "runners"),
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);
       return { deploymentId, directory: await packages.ensure({ orgId, digest }) };

@@ -156,7 +156,7 @@ export class LocalProject {
     if (depth > maxDepth) {
       return refusal(
         executionId,
-        `Cannot run '${name}': children may be nested at most ${maxDepth} levels deep.`,
+        `Cannot run '${name}': child executions may be nested at most ${maxDepth} levels deep.`,
       );
     }
     const cancel = (): void => void this.#pools.cancel(executionId);

@@ -1,8 +1,8 @@
 /**
- * `ctx.run`: an execution runs another one of its deployment and waits for it.
+ * Child executions: an execution runs another target of its deployment with `ctx.run` and waits for it.
  *
- * A child is found again by its parent and key, so that a later attempt of the parent, or one after a crash, does not run
- * what has ended. The unique row of parent and key decides, however many attempts ask at once.
+ * A child execution is identified by its parent and key, so that a later attempt of the parent does not run it again. A
+ * unique index decides between concurrent calls.
  */
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { JsonValue } from "../../project/json.ts";
@@ -18,38 +18,37 @@ import {
 import { parseStored } from "../store/json.ts";
 import type { Executor } from "./executor.ts";
 import { executionTopic, type Notifier, watch } from "./notifier.ts";
-import type { PoolEvents } from "./pool/contract.ts";
+import type { ChildExecutionRequest, ChildExecutionResult } from "./pool/contract.ts";
 import { isEnd, type StoredError } from "./states.ts";
 
-/** Levels of children below the first execution. */
+/** Levels of child executions below the first execution. */
 export const maxDepth = 100;
 
-type ChildRequest = Parameters<PoolEvents["runChildExecution"]>[1];
-type ChildResult = Awaited<ReturnType<PoolEvents["runChildExecution"]>>;
-
-export interface ChildrenOptions {
+export interface ChildExecutionOptions {
   engine: Engine;
   executor: Executor;
   notifier: Notifier;
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
 }
 
-/** Runs the child, or finds it, and resolves when it has ended. */
+/** Starts the child execution, or finds it, and resolves when it has ended. */
 export async function runChildExecution(
-  options: ChildrenOptions,
+  options: ChildExecutionOptions,
   parentId: string,
-  request: ChildRequest,
+  request: ChildExecutionRequest,
   signal: AbortSignal,
-): Promise<ChildResult> {
+): Promise<ChildExecutionResult> {
   const parent = options.executor.running(parentId);
-  if (parent === undefined) return refusal("The execution that asked has ended.");
+  if (parent === undefined) return refusal("The parent execution has ended.");
   const definition = await options.definitionOf(parent.org_id, parent.deployment_id);
   const target = [...definition.agents, ...definition.workflows].find((entry) => entry.name === request.name);
   if (target === undefined) {
     return refusal(`Cannot run '${request.name}': the deployment has no agent or workflow of that name.`);
   }
   if (parent.depth + 1 > maxDepth) {
-    return refusal(`Cannot run '${request.name}': children may be nested at most ${maxDepth} levels deep.`);
+    return refusal(
+      `Cannot run '${request.name}': child executions may be nested at most ${maxDepth} levels deep.`,
+    );
   }
   const key = request.key === null ? `#${request.index}` : `=${request.key}`;
   const child: NewExecution = {
@@ -69,11 +68,11 @@ export async function runChildExecution(
   const row = await options.engine.write(() => findOrInsert(child, key));
   if (row.name !== target.name) {
     return refusal(
-      `Cannot run '${request.name}' as ${key.slice(1)}: an attempt before ran '${row.name}' there. Give each call a key of its own.`,
+      `Cannot run '${request.name}' as ${key.slice(1)}: an earlier attempt ran '${row.name}' at this position. Give each call its own key.`,
     );
   }
   options.executor.wake(row.deployment_id);
-  return options.executor.withoutSlot(() => ended(options, row, signal));
+  return options.executor.withoutSlot(parent, () => ended(options, row, signal));
 }
 
 function* findOrInsert(child: NewExecution, key: string) {
@@ -82,16 +81,20 @@ function* findOrInsert(child: NewExecution, key: string) {
   if (existing !== undefined) return existing;
   yield* insertExecution(child);
   const inserted = yield* getExecution(child.org_id, child.execution_id);
-  if (inserted === undefined) throw new Error("A row is missing that was just inserted.");
+  if (inserted === undefined) throw new Error("The inserted row was not found.");
   return inserted;
 }
 
-async function ended(options: ChildrenOptions, row: ExecutionRow, signal: AbortSignal): Promise<ChildResult> {
+async function ended(
+  options: ChildExecutionOptions,
+  row: ExecutionRow,
+  signal: AbortSignal,
+): Promise<ChildExecutionResult> {
   const watcher = watch(options.notifier, [executionTopic(row.execution_id)], 1_000);
   try {
     for (;;) {
       const now = await options.engine.read(() => getExecution(row.org_id, row.execution_id));
-      if (now === undefined) return refusal("The child execution is no longer kept.");
+      if (now === undefined) return refusal("The child execution was deleted.");
       if (isEnd(now.status)) return result(now);
       if (signal.aborted) return refusal("The wait for the child execution was aborted.");
       await watcher.next(signal);
@@ -101,7 +104,7 @@ async function ended(options: ChildrenOptions, row: ExecutionRow, signal: AbortS
   }
 }
 
-function result(row: ExecutionRow): ChildResult {
+function result(row: ExecutionRow): ChildExecutionResult {
   const executionId = row.execution_id;
   if (row.status === "succeeded")
     return { executionId, output: parseStored<JsonValue>(row.output ?? "null") };
@@ -112,6 +115,6 @@ function result(row: ExecutionRow): ChildResult {
   return { executionId, error: parseStored<StoredError>(row.error ?? "{}") };
 }
 
-function refusal(message: string): ChildResult {
+function refusal(message: string): ChildExecutionResult {
   return { executionId: "", error: { name: "Error", message, stack: "" } };
 }

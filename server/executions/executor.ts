@@ -1,10 +1,10 @@
 /**
- * Runs what is queued: claims due executions under a lease, hands them to the pools of their deployments, and writes down
- * what became of them.
+ * Runs queued executions: claims due executions under a lease, runs them in the pools of their deployments, and writes
+ * their outcomes.
  *
- * The executor is *started* once, then *open* until `close`, which stops claiming, gives running executions a grace and
- * hands the rest back to the queue. It learns of work by `wake` (this process accepted something), by the due time of
- * what waits, and by looking once a second (another process did).
+ * States: *new*; *running* from `start`; *closing* from `close`, which stops claiming, waits for running executions and
+ * hands the rest back to the queue. The executor learns of work by `wake` (this process has queued an execution), by the
+ * earliest due time in the queue, and by a sweep once per second (another process has queued one).
  */
 import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
@@ -17,24 +17,25 @@ import {
   listExpired,
   listOrphaned,
   listWaiting,
+  organizationOfQueue,
 } from "../store/leases.ts";
-import { insertLogs } from "../store/logs.ts";
-import { applyTransition, logLine } from "./apply-transition.ts";
+import { countOrganizations } from "../store/organizations.ts";
+import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { LogWriter } from "./log-writer.ts";
-import { executionTopic, logTopic, type Notifier } from "./notifier.ts";
+import { executionTopic, type Notifier } from "./notifier.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
-import { type AttemptParts, runAttempt } from "./run-attempt.ts";
-import { Slots } from "./slots.ts";
-import { afterAttempt, afterLoss, type Transition } from "./states.ts";
+import { requeueAbandoned } from "./requeue-abandoned.ts";
+import { type AttemptSources, runAttempt } from "./run-attempt.ts";
+import { afterAttempt } from "./states.ts";
+import { stateOf, writeTransition } from "./write-transition.ts";
 
 export const leaseMs = 15_000;
 export const heartbeatMs = 5_000;
 const sweepMs = 1_000;
-const reclaimBatch = 1_000;
 
-export interface ExecutorOptions extends AttemptParts {
+export interface ExecutorOptions extends AttemptSources {
   engine: Engine;
-  /** Names this process in leases; new at every start. */
+  /** The name of this process in leases, unique for each start. */
   owner: string;
   limits: Limits;
   notifier: Notifier;
@@ -44,26 +45,31 @@ export interface ExecutorOptions extends AttemptParts {
 export class Executor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, ExecutionRow>();
+  /** Resolve when a running execution has settled. */
+  readonly #settling = new Set<Promise<void>>();
+  /** Deployments that may have due executions. The least recently claimed one comes first. */
   readonly #ready = new Set<string>();
   readonly #claiming = new Set<string>();
+  /** The organizations of deployments. */
+  readonly #organizations = new Map<string, string>();
+  readonly #limiter: ConcurrencyLimiter;
   #pools: Pools | null = null;
-  readonly #slots: Slots;
   #timers: NodeJS.Timeout[] = [];
   #dueTimer: NodeJS.Timeout | null = null;
   #closing = false;
-  #lastSweepError: string | null = null;
+  #lastError: string | null = null;
   #pumping = false;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#slots = new Slots(options.limits.concurrency);
+    this.#limiter = new ConcurrencyLimiter(options.limits.concurrency);
   }
 
-  /** Begins to run. With `exclusive`, every lease of another owner is one of a dead predecessor's. */
+  /** Starts to run executions. With `exclusive`, the owners of all other leases are known to have ended. */
   async start(pools: Pools, exclusive: boolean): Promise<void> {
     this.#pools = pools;
     if (exclusive)
-      await this.#reclaim(() => listOrphaned(this.#options.owner, reclaimBatch), "the server ended");
+      await requeueAbandoned(this.#options, () => listOrphaned(this.#options.owner), "The server ended.");
     this.#timers.push(
       setInterval(() => void this.#guard(() => this.#heartbeat()), heartbeatMs),
       setInterval(() => void this.#guard(() => this.#sweep()), sweepMs),
@@ -71,52 +77,48 @@ export class Executor {
     await this.#sweep();
   }
 
-  /** Something was queued for this deployment. */
+  /** Reports that an execution of this deployment was queued. */
   wake(deploymentId: string): void {
     this.#ready.add(deploymentId);
     this.#pump();
   }
 
   /**
-   * Puts a new execution into the queue, or, when there is room for it here and now, past the queue: it is then written
-   * as running under this worker's lease, which saves the claim and the sync that comes with it.
+   * Queues a new execution. When it can start immediately, it is written as running under this worker's lease, which saves
+   * the claim and its sync.
    *
-   * @param insert - writes the row, or finds the one that stands for it, and returns that one's id
-   * @returns that id, once it is on disk
+   * @param insert - writes the row, or finds an existing row for the same request, and returns the id of the row
+   * @returns that id, after the commit
    */
   async enqueue(row: NewExecution, insert: (row: NewExecution) => Program<string>): Promise<string> {
     const { engine, owner } = this.#options;
-    const pools = this.#roomFor(row.deployment_id);
+    const pools = this.#poolsWithRoom(row);
     if (pools === null) {
       const id = await engine.write(() => insert(row));
       if (id === row.execution_id) this.wake(row.deployment_id);
       return id;
     }
-    return this.#slots.reserve(row.deployment_id, async () => {
+    const release = this.#limiter.reserve(row.org_id, row.deployment_id, 1);
+    let started = 0;
+    try {
       const claimed = { ...row, lease: { owner, untilMs: row.created_at + leaseMs } };
       const id = await engine.write(() => insert(claimed));
-      if (id === row.execution_id) void this.#guard(() => this.#run(toRow(claimed), pools));
+      if (id === row.execution_id) {
+        started = 1;
+        void this.#guard(() => this.#run(toRow(claimed), pools));
+      }
       return id;
-    });
+    } finally {
+      release(started);
+    }
   }
 
-  /** The pools, when a new execution of a deployment would run at once and passes none that waits. */
-  #roomFor(deploymentId: string): Pools | null {
-    const pools = this.#pools;
-    if (pools === null || this.#closing || this.#ready.has(deploymentId)) return null;
-    return this.#room(deploymentId, pools) > 0 ? pools : null;
-  }
-
-  #room(deploymentId: string, pools: Pools): number {
-    return this.#slots.room(deploymentId, pools, this.#running.size);
-  }
-
-  /** The rows of executions that run here. */
+  /** The row of an execution that runs here. */
   running(executionId: string): ExecutionRow | undefined {
     return this.#running.get(executionId);
   }
 
-  /** Asks a running execution to end; false when it does not run here. */
+  /** Aborts a running execution. False when it does not run here. */
   cancel(executionId: string): boolean {
     const row = this.#running.get(executionId);
     if (row === undefined) return false;
@@ -124,18 +126,21 @@ export class Executor {
     return this.#pools?.cancel(executionId) ?? false;
   }
 
-  /** While `wait` is pending, its execution holds no slot: a workflow that waits must not keep its child from running. */
-  withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
-    return this.#slots.suspend(() => {
+  /** Releases the slot of an execution during `wait`, so that a workflow does not block its child executions. */
+  async withoutSlot<T>(row: ExecutionRow, wait: () => Promise<T>): Promise<T> {
+    this.#limiter.hold(row.org_id, row.deployment_id, -1);
+    try {
       this.#pump();
-      return wait();
-    });
+      return await wait();
+    } finally {
+      this.#limiter.hold(row.org_id, row.deployment_id, 1);
+    }
   }
 
-  /** @throws Error that says what is wrong. */
+  /** @throws Error with the reason why no executions run */
   check(): void {
     if (this.#pools === null || this.#closing) throw new Error("not running");
-    if (this.#lastSweepError !== null) throw new Error(this.#lastSweepError);
+    if (this.#lastError !== null) throw new Error(this.#lastError);
   }
 
   get runningCount(): number {
@@ -146,25 +151,22 @@ export class Executor {
     this.#closing = true;
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
-    const settled = [...this.#running.keys()].map((id) => this.#settled(id));
     await this.#pools?.close(graceMs);
-    await Promise.all(settled);
+    await Promise.all(this.#settling);
     await this.#options.logs.flush();
   }
 
-  #settled(executionId: string): Promise<void> {
-    return new Promise((resolve) => {
-      const stop = this.#options.notifier.subscribe(`settled ${executionId}`, () => {
-        stop();
-        resolve();
-      });
-    });
+  /** The pools, when a new execution can start immediately without overtaking a queued one of its deployment. */
+  #poolsWithRoom({ org_id, deployment_id }: NewExecution): Pools | null {
+    const pools = this.#pools;
+    if (pools === null || this.#closing || this.#ready.has(deployment_id)) return null;
+    return this.#limiter.room(org_id, deployment_id, pools.free(deployment_id)) > 0 ? pools : null;
   }
 
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
-    // One claim for all that is accepted in this turn of the event loop.
+    // One claim for all executions that are queued in this turn of the event loop.
     queueMicrotask(() => {
       this.#pumping = false;
       for (const deploymentId of this.#ready) void this.#guard(() => this.#claim(deploymentId));
@@ -174,76 +176,113 @@ export class Executor {
   async #claim(deploymentId: string): Promise<void> {
     const pools = this.#pools;
     if (pools === null || this.#closing || this.#claiming.has(deploymentId)) return;
-    const limit = this.#room(deploymentId, pools);
-    if (limit <= 0) return;
-    this.#ready.delete(deploymentId);
+    let hadRoom = true;
     this.#claiming.add(deploymentId);
     try {
-      const { engine, owner } = this.#options;
-      const rows = await engine.write(() => {
-        const now = Date.now();
-        return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
-      });
-      if (rows.length === limit) this.#ready.add(deploymentId);
-      for (const row of rows) void this.#guard(() => this.#run(row, pools));
+      const orgId = await this.#organizationOf(deploymentId);
+      if (orgId !== undefined && !this.#closing) hadRoom = await this.#claimFor(orgId, deploymentId, pools);
     } finally {
       this.#claiming.delete(deploymentId);
-      if (this.#ready.has(deploymentId)) this.#pump();
     }
+    if (hadRoom && this.#ready.has(deploymentId)) this.#pump();
   }
 
+  /** Claims as many executions as there is room for. False when there is none. */
+  async #claimFor(orgId: string, deploymentId: string, pools: Pools): Promise<boolean> {
+    const { engine, owner } = this.#options;
+    const free = pools.free(deploymentId);
+    const limit = this.#limiter.room(orgId, deploymentId, free);
+    let claimed = 0;
+    if (limit > 0) {
+      this.#ready.delete(deploymentId);
+      const release = this.#limiter.reserve(orgId, deploymentId, limit);
+      try {
+        const rows = await engine.write(() => {
+          const now = Date.now();
+          return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
+        });
+        claimed = rows.length;
+        for (const row of rows) void this.#guard(() => this.#run(row, pools));
+      } finally {
+        release(claimed);
+      }
+    }
+    const isDrained = claimed < limit;
+    // A deployment that lacks runners does not wait for slots.
+    this.#limiter.setWaiting(orgId, deploymentId, !isDrained && limit < free);
+    if (limit > 0 && !isDrained) this.#ready.add(deploymentId);
+    return limit > 0;
+  }
+
+  /** Undefined, and not ready any more, when the deployment has no queued executions. */
+  async #organizationOf(deploymentId: string): Promise<string | undefined> {
+    const known = this.#organizations.get(deploymentId);
+    if (known !== undefined) return known;
+    // Before the read, so that a `wake` during the read counts.
+    this.#ready.delete(deploymentId);
+    const orgId = await this.#options.engine.read(() => organizationOfQueue(deploymentId));
+    if (orgId === undefined) return undefined;
+    this.#organizations.set(deploymentId, orgId);
+    this.#ready.add(deploymentId);
+    return orgId;
+  }
+
+  /** Runs an execution that holds a slot. */
   async #run(row: ExecutionRow, pools: Pools): Promise<void> {
+    const settled = Promise.withResolvers<void>();
+    this.#settling.add(settled.promise);
     this.#running.set(row.execution_id, row);
     this.#options.notifier.notify(executionTopic(row.execution_id));
     const { outcome, target } = await runAttempt(this.#options, row, pools);
     try {
       await this.#settle(row, target, outcome);
     } finally {
-      this.#running.delete(row.execution_id);
-      this.#options.notifier.notify(`settled ${row.execution_id}`);
+      this.#limiter.hold(row.org_id, row.deployment_id, -1);
+      if (this.#running.get(row.execution_id) === row) this.#running.delete(row.execution_id);
+      this.#settling.delete(settled.promise);
+      settled.resolve();
       this.#options.notifier.notify(executionTopic(row.execution_id));
-      // Only what is known to wait is looked for: asking the store after each execution would cost as much as a claim.
+      // Only for known queues: a query after each execution would cost as much as a claim.
       if (this.#ready.size > 0) this.#pump();
     }
   }
 
   async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {
-    const state = {
-      attempt: row.attempt,
-      losses: row.losses,
-      cancelRequested: row.cancel_requested === 1,
-      retry: target?.retry ?? null,
-    };
-    // Handing back on shutdown is not a loss: it must not count towards giving up.
-    if (this.#closing && outcome.type === "lost") return this.#handBack(row);
-    await this.#apply(row, afterAttempt(state, outcome, Date.now(), Math.random));
-  }
-
-  async #handBack(row: ExecutionRow): Promise<void> {
-    await this.#options.engine.write(() => handBackExecution(row, Date.now()));
-  }
-
-  async #apply(row: ExecutionRow, transition: Transition): Promise<void> {
-    const { engine } = this.#options;
-    const now = Date.now();
-    const line = logLine(row, transition, now);
-    await engine.write(function* () {
-      const held = yield* applyTransition(row, transition, now);
-      if (held && line !== null) yield* insertLogs([line]);
-    });
-    if (line !== null) this.#options.notifier.notify(logTopic(row.org_id));
+    // A shutdown is not a loss.
+    if (this.#closing && outcome.type === "lost") {
+      await this.#options.engine.write(() => handBackExecution(row, Date.now()));
+      return;
+    }
+    const state = { ...stateOf(row), retry: target?.retry ?? null };
+    const transition = afterAttempt(state, outcome, Date.now(), Math.random);
+    await writeTransition(this.#options, row, transition);
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
   }
 
+  /** Extends the leases, aborts executions that another process has cancelled, and executions whose lease was lost. */
   async #heartbeat(): Promise<void> {
     if (this.#running.size === 0) return;
     const { engine, owner } = this.#options;
-    await engine.write(() => extendLeases(owner, Date.now() + leaseMs));
+    const before = [...this.#running.values()];
+    const extended = await engine.write(() => extendLeases(owner, Date.now() + leaseMs));
+    const leases = new Map(extended.map((lease) => [lease.execution_id, lease]));
+    for (const row of before) {
+      if (this.#running.get(row.execution_id) !== row || row.lease_owner === null) continue;
+      const lease = leases.get(row.execution_id);
+      const held = lease?.attempt === row.attempt && lease.losses === row.losses;
+      if (held && lease.cancel_requested === 1 && row.cancel_requested === 0) this.cancel(row.execution_id);
+      if (held) continue;
+      // Its result would be discarded. Another worker may run it already.
+      row.lease_owner = null;
+      this.#pools?.cancel(row.execution_id);
+    }
   }
 
   async #sweep(): Promise<void> {
     const { engine, owner } = this.#options;
-    await this.#reclaim(() => listExpired(owner, Date.now(), reclaimBatch), "its worker stopped answering");
+    const reason = "The lease of its worker expired.";
+    await requeueAbandoned(this.#options, () => listExpired(owner, Date.now()), reason);
+    this.#limiter.organizationCount = await engine.read(countOrganizations);
     const now = Date.now();
     for (const { deployment_id, due_at } of await engine.read(listWaiting)) {
       if (due_at <= now) this.wake(deployment_id);
@@ -251,7 +290,7 @@ export class Executor {
     }
   }
 
-  /** Looks for due work when the earliest of what waits is due, if that is before the next sweep. */
+  /** Sweeps at the due time of an execution, if that is before the next regular sweep. */
   #wakeAt(dueAtMs: number): void {
     const delay = dueAtMs - Date.now();
     if (delay >= sweepMs || this.#closing || this.#dueTimer !== null) return;
@@ -264,33 +303,15 @@ export class Executor {
     );
   }
 
-  async #reclaim(list: () => Program<ExecutionRow[]>, reason: string): Promise<void> {
-    const { engine } = this.#options;
-    for (;;) {
-      const rows = await engine.read(list);
-      for (const row of rows) {
-        const state = {
-          attempt: row.attempt,
-          losses: row.losses,
-          cancelRequested: row.cancel_requested === 1,
-          retry: null,
-        };
-        await this.#apply(row, afterLoss(state, `${reason}.`, row.alone === 1, Date.now()));
-        this.#options.notifier.notify(executionTopic(row.execution_id));
-      }
-      if (rows.length < reclaimBatch) return;
-    }
-  }
-
-  /** A failing store must not end the process: the lease runs out and the work is done again. */
+  /** An error of the store must not end the process. The leases expire, and the executions run again. */
   async #guard(work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      this.#lastSweepError = null;
+      this.#lastError = null;
     } catch (error) {
       if (this.#closing) return;
-      this.#lastSweepError = error instanceof Error ? error.message : String(error);
-      console.error("The executor failed:", this.#lastSweepError);
+      this.#lastError = error instanceof Error ? error.message : String(error);
+      console.error("The executor failed:", this.#lastError);
     }
   }
 }

@@ -1,33 +1,33 @@
 /**
- * Who waits for what: small in-process signals that say "look again". They carry no data, since what they announce is
- * committed and is read from the store; so a missed or doubled one does no harm.
+ * In-process notifications that the state of a topic has changed. They carry no data: the receiver reads the committed
+ * state from the store. A missed or duplicate notification is therefore harmless.
  */
 export class Notifier {
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Calls everyone who listens to a topic. */
+  /** Calls the listeners of a topic. */
   notify(topic: string): void {
-    const listeners = this.#waiting.get(topic);
+    const listeners = this.#listeners.get(topic);
     if (listeners !== undefined) for (const listener of [...listeners]) listener();
   }
 
-  /** @returns how to stop listening. */
+  /** @returns a function that unsubscribes */
   subscribe(topic: string, listener: () => void): () => void {
-    let listeners = this.#waiting.get(topic);
+    let listeners = this.#listeners.get(topic);
     if (listeners === undefined) {
       listeners = new Set();
-      this.#waiting.set(topic, listeners);
+      this.#listeners.set(topic, listeners);
     }
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#waiting.get(topic) === listeners) this.#waiting.delete(topic);
+      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
     };
   }
 
-  /** Whether anybody listens: lets the hot path skip the work of announcing. */
+  /** Whether a topic has listeners. */
   has(topic: string): boolean {
-    return this.#waiting.has(topic);
+    return this.#listeners.has(topic);
   }
 }
 
@@ -35,8 +35,8 @@ export const executionTopic = (executionId: string): string => `execution ${exec
 export const logTopic = (orgId: string): string => `log ${orgId}`;
 
 /**
- * Waits for the next notice of a topic. Made before the state is read, so that nothing falls between.
- * `next` also resolves after `fallbackMs`, for what another process wrote.
+ * Waits for the next notification of one of several topics. Create it before reading the state, so that no change is
+ * missed. `next` also resolves after `fallbackMs`, because other processes change the state too.
  */
 export function watch(
   notifier: Notifier,

@@ -1,11 +1,11 @@
-/** When a failed attempt is tried again. */
+/** The delay before a retry. */
 import type { RetryPolicy } from "../../project/definition.ts";
 
 /**
- * The delay before the attempt after `attempt` (from 1), in milliseconds.
+ * Returns the delay after attempt number `attempt` (from 1), in milliseconds.
  *
- * `fixed` waits the initial delay. `exponential` has full jitter: uniform between 0 and the initial delay doubled with
- * each attempt, up to the maximum; of the jitters it spreads a crowd of failures best.
+ * `fixed` is the initial delay. `exponential` has full jitter: it is uniform between 0 and the initial delay doubled with
+ * each attempt, up to the maximum. Full jitter spreads simultaneous failures better than other kinds of jitter.
  */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, random: () => number): number {
   const initial = policy.initialDelaySeconds * 1000;

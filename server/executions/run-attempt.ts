@@ -1,39 +1,38 @@
-/** One attempt of a claimed execution, in the pool of its deployment. */
+/** Runs one attempt of a claimed execution in the pool of its deployment. */
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { ExecutionRow } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
 
-export interface AttemptParts {
-  /** The definition of a deployment. */
+export interface AttemptSources {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
-  /** The secrets that an organization's code is given. */
+  /** The secrets for the organization's code. */
   secretsOf(orgId: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What became of it, and what it is an attempt of, if that could be found. Never rejects. */
+/** Returns the outcome, and the target when the deployment has it. Never rejects. */
 export async function runAttempt(
-  parts: AttemptParts,
+  sources: AttemptSources,
   row: ExecutionRow,
   pools: Pools,
 ): Promise<{ outcome: Outcome; target: TargetDefinition | undefined }> {
   let target: TargetDefinition | undefined;
   try {
-    const definition = await parts.definitionOf(row.org_id, row.deployment_id);
+    const definition = await sources.definitionOf(row.org_id, row.deployment_id);
     const targets = row.kind === "agent" ? definition.agents : definition.workflows;
     target = targets.find((candidate) => candidate.name === row.name);
-    return { outcome: await run(parts, row, target, pools), target };
+    return { outcome: await run(sources, row, target, pools), target };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
-      outcome: { type: "lost", reason: `it could not be started: ${reason}`, suspect: false },
+      outcome: { type: "lost", reason: `The attempt could not be started: ${reason}`, suspect: false },
       target,
     };
   }
 }
 
 async function run(
-  parts: AttemptParts,
+  sources: AttemptSources,
   row: ExecutionRow,
   target: TargetDefinition | undefined,
   pools: Pools,
@@ -43,7 +42,7 @@ async function run(
     const error = { name: "NotFoundError", message, stack: "" };
     return { type: "failed", error, final: true, reason: "load" };
   }
-  const secrets = { ...(await parts.secretsOf(row.org_id)) };
+  const secrets = { ...(await sources.secretsOf(row.org_id)) };
   if (row.cancel_requested === 1) return { type: "cancelled" };
   return pools.run({
     executionId: row.execution_id,

@@ -1,5 +1,4 @@
 /** Cancels an execution and its child executions. */
-
 import type { Executor } from "../executions/executor.ts";
 import { executionTopic, type Notifier } from "../executions/notifier.ts";
 import type { Engine } from "../store/engine.ts";
@@ -11,7 +10,10 @@ export interface CancelParts {
   notifier: Notifier;
 }
 
-/** Cancels the parent first, so that it starts no further child executions. Finished executions are unchanged. */
+/**
+ * Cancels the parent first, so that it starts no further child executions. Executions that have ended do not change. The
+ * heartbeat of another process passes the request on to executions that run there.
+ */
 export async function cancelTree(parts: CancelParts, orgId: string, executionId: string): Promise<void> {
   const { engine, executor, notifier } = parts;
   const children = await engine.write(function* () {

@@ -1,4 +1,4 @@
-/** ExecutionService: runs, and what became of them. */
+/** ExecutionService: runs, shows and cancels executions. */
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
@@ -53,7 +53,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
         if (target === undefined || (kind !== "" && target.kind !== kind)) {
           const what = kind === "" ? "agent or workflow" : kind;
           throw notFound(
-            `There is no ${what} '${request.name.slice(0, 80)}' in ${environment}; deploy one with that name first.`,
+            `There is no ${what} '${request.name.slice(0, 80)}' in ${environment}. Deploy one with that name first.`,
           );
         }
         const now = Date.now();
@@ -71,7 +71,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
         });
         return yield* getExecution(orgId, executionId);
       });
-      if (row === undefined) throw new Error("A row is missing that was just inserted.");
+      if (row === undefined) throw new Error("The inserted row was not found.");
       app.executor.wake(row.deployment_id);
       return toExecution(row);
     },

@@ -1,4 +1,4 @@
-/** The same input once more, as a new execution. */
+/** Replays an execution: a new execution with the same or a given input. */
 import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail, notFound } from "../errors.ts";
@@ -9,7 +9,7 @@ import type { Program } from "../store/engine.ts";
 import { type ExecutionRow, getExecution, insertExecution } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 
-/** @param deploymentId - whose code is to run; empty for the one that is active now */
+/** @param deploymentId - the deployment to run. Empty for the active one */
 export function* replay(original: ExecutionRow, input: string, deploymentId: string): Program<ExecutionRow> {
   const { org_id, kind, name, environment } = original;
   const now = Date.now();
@@ -27,7 +27,7 @@ export function* replay(original: ExecutionRow, input: string, deploymentId: str
     created_at: now,
   });
   const row = yield* getExecution(org_id, executionId);
-  if (row === undefined) throw new Error("A row is missing that was just inserted.");
+  if (row === undefined) throw new Error("The inserted row was not found.");
   return row;
 }
 
@@ -36,7 +36,7 @@ function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<
   if (target === undefined || target.kind !== kind) {
     throw fail(
       Code.FailedPrecondition,
-      `Cannot replay: no active deployment in ${environment} has the ${kind} '${name}'; name a deployment that has.`,
+      `Cannot replay: no active deployment in ${environment} has the ${kind} '${name}'. Pass the id of a deployment that has it.`,
       { status: 409 },
     );
   }

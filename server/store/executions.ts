@@ -29,9 +29,11 @@ export interface ExecutionRow {
   /** JSON text of `{name, message, stack}`. */
   error: string | null;
   attempt: number;
-  /** How often a worker was lost while it ran. */
+  /** Lost runners and workers. */
   losses: number;
-  /** 1 when it must not share a child process, because a shared one died with it. */
+  /** The losses that count towards giving up. */
+  runner_losses: number;
+  /** 1 when it must run alone in its runner, because it may have ended an earlier one. */
   alone: number;
   parent_execution_id: string | null;
   parent_key: string | null;
@@ -41,7 +43,10 @@ export interface ExecutionRow {
   lease_owner: string | null;
   lease_until: number | null;
   created_at: number;
+  /** The start of the first attempt. */
   started_at: number | null;
+  /** The start of the current attempt. */
+  attempt_started_at: number | null;
   finished_at: number | null;
   /** The payload of the delivery as JSON text, when a field mapping made `input` from it; null when `input` is the payload. */
   payload: string | null;
@@ -89,12 +94,12 @@ export interface ExecutionFilter {
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
   unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
-  lease_until, started_at, webhook, payload, headers, size_bytes)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)`;
+  lease_until, started_at, attempt_started_at, webhook, payload, headers, size_bytes)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23)`;
 /** For a webhook without a mapping: fewer parameters to bind on the hot path. */
 const INSERT_WEBHOOK = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment,
-  input, due_at, created_at, status, lease_owner, lease_until, started_at, webhook, headers, size_bytes)
-VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`;
+  input, due_at, created_at, status, lease_owner, lease_until, started_at, attempt_started_at, webhook, headers, size_bytes)
+VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15)`;
 const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
@@ -205,12 +210,14 @@ export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
     error: null,
     attempt: 1,
     losses: 0,
+    runner_losses: 0,
     alone: 0,
     cancel_requested: 0,
     due_at: row.created_at,
     lease_owner: lease?.owner ?? null,
     lease_until: lease?.untilMs ?? null,
     started_at: lease === undefined ? null : row.created_at,
+    attempt_started_at: lease === undefined ? null : row.created_at,
     finished_at: null,
   };
 }

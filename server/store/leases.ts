@@ -1,11 +1,10 @@
 /**
- * What workers do with executions. A claimed execution is held under a *lease*, a fence made of owner, attempt and
- * losses: whoever lost the lease can no longer change the row.
+ * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
+ * lease: a worker that has lost it can no longer change the row.
  */
 import { all, first, type Program, run } from "./engine.ts";
 import type { ExecutionRow } from "./executions.ts";
 
-/** Names the claim under which a worker acts. */
 export interface Lease {
   org_id: string;
   execution_id: string;
@@ -14,7 +13,7 @@ export interface Lease {
   losses: number;
 }
 
-/** A loose index scan: visits one entry per deployment that has something queued, however long its queue is. */
+/** A loose index scan: it reads one entry per deployment that has queued executions, however many it has. */
 const SELECT_DUE_DEPLOYMENTS = `WITH RECURSIVE waiting (deployment_id) AS (
   SELECT MIN(deployment_id) FROM executions WHERE status = 'queued'
   UNION ALL
@@ -24,7 +23,11 @@ const SELECT_DUE_DEPLOYMENTS = `WITH RECURSIVE waiting (deployment_id) AS (
 SELECT waiting.deployment_id,
   (SELECT MIN(due_at) FROM executions WHERE status = 'queued' AND deployment_id = waiting.deployment_id) AS due_at
 FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
-const CLAIM = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2, started_at = ?3
+const SELECT_ORGANIZATION =
+  "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ? LIMIT 1";
+/** `started_at` is the start of the first attempt. */
+const CLAIM = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
+  started_at = COALESCE(started_at, ?3), attempt_started_at = ?3
 WHERE (org_id, execution_id) IN (
   SELECT org_id, execution_id FROM executions
   WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
@@ -35,23 +38,50 @@ const FINISH = `UPDATE executions SET status = ?, output = ?, error = ?, finishe
   lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
 const RETRY = `UPDATE executions SET status = 'queued', attempt = attempt + 1, error = ?, due_at = ?, lease_owner = NULL,
   lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
-const LOSE = `UPDATE executions SET status = 'queued', losses = losses + 1, alone = ?, due_at = ?, lease_owner = NULL,
-  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
-const EXTEND = "UPDATE executions SET lease_until = ? WHERE status = 'running' AND lease_owner = ?";
-const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?, started_at = NULL, lease_owner = NULL,
-  lease_until = NULL WHERE ${HELD}`;
-const SELECT_EXPIRED = `SELECT * FROM executions
-WHERE status = 'running' AND lease_owner <> ? AND lease_until <= ? LIMIT ?`;
-const SELECT_ORPHANED = "SELECT * FROM executions WHERE status = 'running' AND lease_owner <> ? LIMIT ?";
+const LOSE = `UPDATE executions SET status = 'queued', losses = losses + 1, runner_losses = runner_losses + ?,
+  alone = ?, due_at = ?, lease_owner = NULL, lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
+const EXTEND = `UPDATE executions SET lease_until = ? WHERE status = 'running' AND lease_owner = ?
+RETURNING execution_id, attempt, losses, cancel_requested`;
+const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?, lease_owner = NULL, lease_until = NULL
+WHERE ${HELD}`;
+/** A worker extends its leases together: when one has expired, the worker has lost all of them. */
+const SELECT_EXPIRED = `SELECT *, COUNT(*) OVER (PARTITION BY lease_owner) AS held FROM executions
+WHERE status = 'running' AND lease_owner IN (
+  SELECT lease_owner FROM executions WHERE status = 'running' AND lease_owner <> ? AND lease_until <= ?) LIMIT ?`;
+const SELECT_ORPHANED = `SELECT *, COUNT(*) OVER (PARTITION BY lease_owner) AS held FROM executions
+WHERE status = 'running' AND lease_owner <> ? LIMIT ?`;
 const INSERT_ATTEMPT = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-/** Every deployment with something queued, and when the first of it is due. */
-export function* listWaiting(): Program<{ deployment_id: string; due_at: number }[]> {
-  return yield* all<{ deployment_id: string; due_at: number }>(SELECT_DUE_DEPLOYMENTS);
+/** Abandoned executions in one list. */
+const batchSize = 1_000;
+
+export interface WaitingDeployment {
+  deployment_id: string;
+  due_at: number;
 }
 
-/** Takes up to `limit` due executions of a deployment under a lease. */
+/** An execution of a lost worker, with the number of executions that this worker held. */
+export type AbandonedExecution = ExecutionRow & { held: number };
+
+export interface ExtendedLease {
+  execution_id: string;
+  attempt: number;
+  losses: number;
+  cancel_requested: number;
+}
+
+/** Lists the deployments that have queued executions, with the earliest due time of each. */
+export function* listWaiting(): Program<WaitingDeployment[]> {
+  return yield* all<WaitingDeployment>(SELECT_DUE_DEPLOYMENTS);
+}
+
+/** Returns the organization of a deployment that has queued executions. */
+export function* organizationOfQueue(deploymentId: string): Program<string | undefined> {
+  return (yield* first<{ org_id: string }>(SELECT_ORGANIZATION, deploymentId))?.org_id;
+}
+
+/** Claims up to `limit` due executions of a deployment. */
 export function* claimExecutions(
   deploymentId: string,
   limit: number,
@@ -66,7 +96,7 @@ function held(lease: Lease): [string, string, string | null, number, number] {
   return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
 }
 
-/** Ends an execution. False when the lease is no longer held: the result is late and discarded. */
+/** Ends an execution. False when the lease is no longer held: the late result is discarded. */
 export function* finishExecution(
   lease: Lease,
   status: "succeeded" | "failed" | "cancelled",
@@ -77,9 +107,9 @@ export function* finishExecution(
   return (yield* first(FINISH, status, output, error, nowMs, ...held(lease))) !== undefined;
 }
 
-/** Puts a failed attempt back into the queue and keeps its error. False when the lease is no longer held. */
+/** Requeues an execution after a failed attempt and keeps its error. False when the lease is no longer held. */
 export function* retryExecution(
-  lease: Lease & { started_at: number | null },
+  lease: Lease & { attempt_started_at: number | null },
   error: string,
   dueAtMs: number,
   nowMs: number,
@@ -89,9 +119,9 @@ export function* retryExecution(
   return true;
 }
 
-/** Keeps what became of an attempt; `retryAtMs` is null for the last one. */
+/** Records a failed attempt. `retryAtMs` is null for the last one. */
 export function* insertAttempt(
-  lease: Lease & { started_at: number | null },
+  lease: Lease & { attempt_started_at: number | null },
   error: string,
   nowMs: number,
   retryAtMs: number | null,
@@ -101,33 +131,43 @@ export function* insertAttempt(
     lease.org_id,
     lease.execution_id,
     lease.attempt,
-    lease.started_at,
+    lease.attempt_started_at,
     nowMs,
     error,
     retryAtMs,
   );
 }
 
-/** Puts an execution back whose worker was lost. That is not an attempt of the agent's. */
-export function* loseExecution(lease: Lease, alone: boolean, dueAtMs: number): Program<boolean> {
-  return (yield* first(LOSE, alone ? 1 : 0, dueAtMs, ...held(lease))) !== undefined;
+/**
+ * Requeues an execution whose runner or worker was lost. This is not an attempt. False when the lease is no longer held.
+ *
+ * @param counts - whether the loss counts towards giving up
+ */
+export function* loseExecution(
+  lease: Lease,
+  counts: boolean,
+  alone: boolean,
+  dueAtMs: number,
+): Program<boolean> {
+  return (yield* first(LOSE, counts ? 1 : 0, alone ? 1 : 0, dueAtMs, ...held(lease))) !== undefined;
 }
 
-export function* extendLeases(owner: string, untilMs: number): Program<void> {
-  yield* run(EXTEND, untilMs, owner);
+/** Extends all leases of a worker and returns them with their cancellation requests. */
+export function* extendLeases(owner: string, untilMs: number): Program<ExtendedLease[]> {
+  return yield* all<ExtendedLease>(EXTEND, untilMs, owner);
 }
 
-/** Puts back what a worker that shuts down has not finished; unlike a loss, this counts for nothing. */
+/** Requeues an execution that a worker has not finished when it shuts down. This is not a loss. */
 export function* handBackExecution(lease: Lease, dueAtMs: number): Program<void> {
   yield* run(HAND_BACK, dueAtMs, ...held(lease));
 }
 
-/** Running executions of others whose lease ran out. A worker knows its own, however late its heartbeat is. */
-export function* listExpired(owner: string, nowMs: number, limit: number): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_EXPIRED, owner, nowMs, limit);
+/** Lists running executions of other workers that have lost their leases. A worker's own leases are never listed. */
+export function* listExpired(owner: string, nowMs: number): Program<AbandonedExecution[]> {
+  return yield* all<AbandonedExecution>(SELECT_EXPIRED, owner, nowMs, batchSize);
 }
 
-/** Running executions of any owner but this one. */
-export function* listOrphaned(owner: string, limit: number): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_ORPHANED, owner, limit);
+/** Lists running executions of all other workers. */
+export function* listOrphaned(owner: string): Program<AbandonedExecution[]> {
+  return yield* all<AbandonedExecution>(SELECT_ORPHANED, owner, batchSize);
 }

@@ -276,6 +276,10 @@ DROP TABLE numbered_deliveries;
 CREATE INDEX rejected_deliveries ON deliveries (org_id, webhook, delivery_id) WHERE outcome = 'rejected';
 CREATE INDEX deliveries_by_age ON deliveries (received_at);
 `,
+  `
+ALTER TABLE executions ADD COLUMN runner_losses BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE executions ADD COLUMN attempt_started_at BIGINT;
+`,
 ];
 
 interface MigrationTarget {

@@ -76,8 +76,20 @@ describe.each(commandRuntimes("node"))("on %s", (runtime) => {
 
   test("svc run reports a failed attempt and its retry", async () => {
     const { code, stdout, stderr } = await service.run("run flaky");
-    expect(stderr).toMatch(/ {2}flaky {2}warn {2}Attempt 1 failed: Error: first\. It will be tried again in/);
+    expect(stderr).toMatch(
+      / {2}flaky {2}warn {2}Attempt 1 failed: Error: first\. The next attempt is due in/,
+    );
     expect({ code, stdout }).toEqual({ code: 0, stdout: "2\n" });
+  });
+
+  test("svc executions show and list: the duration covers all attempts and the delay between them", async () => {
+    const { execution_id } = JSON.parse((await service.run("run flaky --json")).stdout);
+    const shown = await service.run(`executions show ${execution_id}`);
+    // The policy delays the retry by 100 ms. A single attempt takes a few milliseconds.
+    const took = / took +((?:[1-9]\d\d ms|\d+\.\d s))/.exec(shown.stdout.replaceAll("\n", " "))?.[1];
+    expect(took, shown.stdout).toBeDefined();
+    const listed = await service.run("executions list --limit 1");
+    expect(listed.stdout).toContain(` ${took}`);
   });
 
   test("svc run detaches on Ctrl-C with a message and exit code 130, and the execution continues", async () => {

@@ -1,4 +1,4 @@
-/** Lets the database itself count how often an execution ends, and whether an ended one ever runs again. */
+/** Database triggers that count how often an execution ends, and record executions that run again after their end. */
 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -22,7 +22,7 @@ BEGIN INSERT INTO test_revivals VALUES (NEW.execution_id); END;`);
   db.close();
 }
 
-/** What ended more than once or ran after its end; both lists are to be empty. */
+/** Executions that ended more than once, or ran again after their end. */
 export function violations(dataDir: string): { doubles: unknown[]; revivals: unknown[] } {
   const db = open(dataDir);
   try {

@@ -1,9 +1,11 @@
 /**
- * `npm run test:crash` runs this for 100 rounds of 1,000 executions, `npm test` for 2 of 60: the server, a child process or
- * both are killed at random while executions run. All end, none is lost, none ends twice, and no completed child of a
+ * Kills the server, a runner or both at random while executions run: 100 rounds of 1,000 executions in
+ * `npm run test:crash`, 2 of 60 in `npm test`. Every execution ends exactly once, and no completed child execution of a
  * workflow runs again.
  */
-import { expect, test } from "vitest";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended, run } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
@@ -15,11 +17,11 @@ const long = process.env.CRASH_ROUNDS !== undefined;
 const rounds = long ? Number(process.env.CRASH_ROUNDS) * 2 : 2;
 const perRound = long ? 1_000 : 60;
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
-/** A workflow and its two children are three executions. */
+/** A workflow and its two child executions are three executions. */
 const workflowShare = 0.2;
 const server = useServer("node");
 
-test(`${rounds} rounds of killing the server, a child or both lose and double nothing (seed ${seed})`, {
+test(`${rounds} rounds of kill -9 of the server, a runner or both lose and duplicate no execution (seed ${seed})`, {
   timeout: 60_000 + rounds * 60_000,
 }, async () => {
   const random = seeded(seed);
@@ -43,12 +45,12 @@ test(`${rounds} rounds of killing the server, a child or both lose and double no
     );
     const ids: string[] = [];
     const killAt = Math.floor(random() * names.length);
-    const what = ["server", "child", "both"][Math.floor(random() * 3)];
+    const what = ["server", "runner", "both"][Math.floor(random() * 3)];
     for (const [n, name] of names.entries()) {
       ids.push((await run(server, name, { n })).execution_id);
       if (n !== killAt) continue;
-      if (what !== "server") killAChild(server.pid, random);
-      if (what !== "child") await server.restart("SIGKILL");
+      if (what !== "server") killRunner(server.pid, random);
+      if (what !== "runner") await server.restart("SIGKILL");
     }
     for (const [n, id] of ids.entries()) {
       const execution = await ended(server, id);
@@ -71,9 +73,44 @@ test(`${rounds} rounds of killing the server, a child or both lose and double no
   await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
 });
 
-/** One of the processes below the server: one that runs users' code, or on Node the one that starts these. */
-function killAChild(serverPid: number, random: () => number): void {
-  const below = descendants(serverPid);
-  const chosen = below[Math.floor(random() * below.length)];
+/** `npm test` kills more often than the losses after which an execution is given up. */
+const kills = long ? 30 : 7;
+
+test(`${kills} kills of the server, each right after an accepted execution, lose no execution`, {
+  timeout: 60_000 + kills * 5_000,
+}, async () => {
+  // The executions run until the last kill.
+  const waiting: ServerResponse[] = [];
+  let open = false;
+  const gate = createServer((_, response) => {
+    if (open) response.end();
+    else waiting.push(response);
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    gate.closeAllConnections();
+    gate.close();
+  });
+  await deploy(server, {
+    name: "gated",
+    agents: { gated: "export default async ({ url, n }) => { await (await fetch(url)).text(); return n; };" },
+  });
+  const url = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
+  const ids: string[] = [];
+  for (let n = 0; n < kills; n++) {
+    ids.push((await run(server, "gated", { url, n })).execution_id);
+    await server.restart("SIGKILL");
+  }
+  open = true;
+  for (const response of waiting) response.end();
+  for (const [n, id] of ids.entries()) {
+    const { status, output, error, attempt } = await ended(server, id);
+    expect({ status, output, error, attempt }).toEqual({ status: "succeeded", output: n, attempt: 1 });
+  }
+});
+
+/** Kills one of the server's runners. */
+function killRunner(serverPid: number, random: () => number): void {
+  const runners = descendants(serverPid);
+  const chosen = runners[Math.floor(random() * runners.length)];
   if (chosen !== undefined) process.kill(chosen, "SIGKILL");
 }

@@ -1,4 +1,4 @@
-/** The processes of a server, as Linux tells of them. */
+/** The processes of a server, from procfs. */
 import { readdirSync, readFileSync } from "node:fs";
 
 interface Process {
@@ -7,12 +7,12 @@ interface Process {
   command: string;
 }
 
-/** The processes below one: those that run users' code, and on Node the one that starts these. */
+/** The descendants of a process: the runners of a server. */
 export function descendants(pid: number, all: readonly Process[] = processes()): number[] {
   return all.flatMap((one) => (one.parent === pid ? [one.pid, ...descendants(one.pid, all)] : []));
 }
 
-/** Processes that run users' code out of a server's data folder and are not below it: their own server is gone. */
+/** Runners that use a server's data folder and are not its descendants: their own server has ended. */
 export function orphans(serverPid: number, dataDir: string): number[] {
   const all = processes();
   const own = new Set([serverPid, ...descendants(serverPid, all)]);

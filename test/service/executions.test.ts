@@ -237,7 +237,7 @@ export default () => new Promise((resolve) => {
         {
           level: "error",
           source: "execution",
-          message: "Attempt 1 failed: TypeError: the reason. It will not be tried again.",
+          message: "Attempt 1 failed: TypeError: the reason. There is no retry.",
         },
       ]);
     });

@@ -1,13 +1,19 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../server/config.ts";
-import { Executor, leaseMs } from "../../server/executions/executor.ts";
+import { Executor, heartbeatMs, leaseMs } from "../../server/executions/executor.ts";
 import { LogWriter } from "../../server/executions/log-writer.ts";
 import { Notifier } from "../../server/executions/notifier.ts";
 import type { Attempt, Outcome, Pools } from "../../server/executions/pool/contract.ts";
 import { orderedId } from "../../server/ids.ts";
+import { cancelTree } from "../../server/services/cancel.ts";
 import type { Engine, Program } from "../../server/store/engine.ts";
-import { type ExecutionRow, getExecution, insertExecution } from "../../server/store/executions.ts";
+import {
+  type ExecutionRow,
+  getExecution,
+  insertExecution,
+  insertNew,
+} from "../../server/store/executions.ts";
 import {
   claimExecutions,
   finishExecution,
@@ -16,22 +22,24 @@ import {
 } from "../../server/store/leases.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../support/store.ts";
 
-/** A pool whose jobs end when the test says so. */
+/** A pool whose attempts end when the test ends them. */
 class HandPool implements Pools {
-  readonly jobs: { job: Attempt; end(outcome: Outcome): void }[] = [];
+  readonly attempts: { attempt: Attempt; end(outcome: Outcome): void }[] = [];
+  readonly cancelled: string[] = [];
 
-  run(job: Attempt): Promise<Outcome> {
+  run(attempt: Attempt): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    this.jobs.push({ job, end: resolve });
+    this.attempts.push({ attempt, end: resolve });
     return promise;
   }
 
   free(): number {
-    return 10 - this.jobs.length;
+    return 10 - this.attempts.length;
   }
 
-  cancel(): boolean {
-    return false;
+  cancel(executionId: string): boolean {
+    this.cancelled.push(executionId);
+    return true;
   }
 
   async warm(): Promise<void> {}
@@ -40,11 +48,11 @@ class HandPool implements Pools {
   }
   retire(): void {}
   async close(): Promise<void> {
-    for (const { end } of this.jobs) end({ type: "lost", reason: "closing", suspect: false });
+    for (const { end } of this.attempts) end({ type: "lost", reason: "closing", suspect: false });
   }
 }
 
-/** The store as a process sees it that can be stopped in its tracks: what it asks for waits until it goes on. */
+/** The store of a process that can be suspended: its operations wait until it continues. */
 class FreezingEngine implements Engine {
   readonly #engine: Engine;
   #thawed: Promise<void> = Promise.resolve();
@@ -128,17 +136,17 @@ function newExecution(deploymentId: string): Parameters<typeof insertExecution>[
 
 describe("two workers on one store", () => {
   beforeEach(() => {
-    // The store's own turns, by setImmediate, go on as they are.
+    // The store uses setImmediate, which stays real.
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
   });
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  /** Lets time pass in steps of 100 ms, with the store's turns in between, until something has come about. */
+  /** Advances the time in steps of 100 ms until a condition holds. */
   const until = async (done: () => boolean | Promise<boolean>, maxMs = 60_000) => {
     for (let passedMs = 0; !(await done()); passedMs += 100) {
-      if (passedMs > maxMs) throw new Error(`It has not come about after ${maxMs} ms.`);
+      if (passedMs > maxMs) throw new Error(`The condition did not hold within ${maxMs} ms.`);
       await vi.advanceTimersByTimeAsync(100);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -155,11 +163,11 @@ describe("two workers on one store", () => {
     const execution = newExecution(deploymentId);
     const frozen = await startWorker(one, "srv_one");
     await one.write(() => insertExecution(execution));
-    await until(() => frozen.pool.jobs.length === 1);
+    await until(() => frozen.pool.attempts.length === 1);
     const successor = await startWorker(two, "srv_two");
     const row = async (): Promise<ExecutionRow> => {
       const found = await two.read(() => getExecution(orgId, execution.execution_id));
-      if (found === undefined) throw new Error("It is gone.");
+      if (found === undefined) throw new Error("The execution was deleted.");
       return found;
     };
     return { frozen, successor, row, store: two };
@@ -167,71 +175,163 @@ describe("two workers on one store", () => {
 
   const succeed = (output: string): Outcome => ({ type: "succeeded", output });
 
-  test("as long as one extends its lease, the other leaves its work alone", async () => {
+  test("a worker that extends its leases keeps its executions", async () => {
     const { frozen, successor, row } = await setUp();
     await pass(4 * leaseMs);
-    expect(successor.pool.jobs).toEqual([]);
-    frozen.pool.jobs[0]?.end(succeed('"own"'));
+    expect(successor.pool.attempts).toEqual([]);
+    frozen.pool.attempts[0]?.end(succeed('"own"'));
     await until(async () => (await row()).status === "succeeded");
     expect(await row()).toMatchObject({ output: '"own"', attempt: 1, losses: 0, lease_owner: null });
   });
 
-  test("what a frozen one held is run by the other, and its late result changes nothing", async () => {
+  test("another worker runs the executions of a suspended worker, whose late result is discarded", async () => {
     const { frozen, successor, row, store } = await setUp();
     frozen.engine.freeze();
     await pass(leaseMs - 2_000);
-    expect(successor.pool.jobs).toEqual([]);
-    await until(() => successor.pool.jobs.length === 1);
-    expect(successor.pool.jobs[0]?.job).toMatchObject({ attemptNumber: 1 });
-    // It comes back while its successor is at work …
+    expect(successor.pool.attempts).toEqual([]);
+    await until(() => successor.pool.attempts.length === 1);
+    expect(successor.pool.attempts[0]?.attempt).toMatchObject({ attemptNumber: 1 });
+    // The suspended worker continues while its successor runs the execution.
     frozen.engine.thaw();
-    frozen.pool.jobs[0]?.end(succeed('"late"'));
+    await until(() => frozen.pool.cancelled.length === 1);
+    frozen.pool.attempts[0]?.end(succeed('"late"'));
     await pass(2_000);
     expect(await row()).toMatchObject({ status: "running", lease_owner: "srv_two", output: null, losses: 1 });
-    // … whose result stands.
-    successor.pool.jobs[0]?.end(succeed('"successor"'));
+    // The suspended worker aborts the attempt, whose result would be discarded.
+    expect(frozen.pool.cancelled).toEqual([(await row()).execution_id]);
+    successor.pool.attempts[0]?.end(succeed('"successor"'));
     await until(async () => (await row()).status === "succeeded");
     await pass(2 * leaseMs);
-    expect(await row()).toMatchObject({ output: '"successor"', attempt: 1, losses: 1 });
-    expect(successor.pool.jobs.length + frozen.pool.jobs.length).toBe(2);
+    expect(await row()).toMatchObject({
+      output: '"successor"',
+      attempt: 1,
+      losses: 1,
+      runner_losses: 1,
+      alone: 1,
+    });
+    expect(successor.pool.attempts.length + frozen.pool.attempts.length).toBe(2);
     const log = await rows<{ message: string }>(store, "SELECT message FROM logs");
     expect(log.map(({ message }) => message)).toEqual([
-      "The worker was lost (its worker stopped answering); the attempt starts anew.",
+      "Attempt 1 was interrupted and will run again. The lease of its worker expired.",
     ]);
   });
 
-  test("a late failure neither fails nor retries what its successor has done", async () => {
+  test("a late failure does not change the result of the successor", async () => {
     const { frozen, successor, row } = await setUp();
     frozen.engine.freeze();
-    await until(() => successor.pool.jobs.length === 1);
-    successor.pool.jobs[0]?.end(succeed('"successor"'));
+    await until(() => successor.pool.attempts.length === 1);
+    successor.pool.attempts[0]?.end(succeed('"successor"'));
     await until(async () => (await row()).status === "succeeded");
     frozen.engine.thaw();
     const error = { name: "Error", message: "late", stack: "" };
-    frozen.pool.jobs[0]?.end({ type: "failed", error, final: false, reason: "thrown" });
+    frozen.pool.attempts[0]?.end({ type: "failed", error, final: false, reason: "thrown" });
     await pass(2 * leaseMs);
     expect(await row()).toMatchObject({ status: "succeeded", output: '"successor"', error: null });
   });
 
-  test("one that comes back before anybody noticed goes on", async () => {
+  test("a worker that continues before its leases expire keeps its executions", async () => {
     const { frozen, successor, row } = await setUp();
     frozen.engine.freeze();
     await pass(leaseMs - 5_000);
     frozen.engine.thaw();
     await pass(2 * leaseMs);
-    expect(successor.pool.jobs).toEqual([]);
-    frozen.pool.jobs[0]?.end(succeed('"own"'));
+    expect(successor.pool.attempts).toEqual([]);
+    frozen.pool.attempts[0]?.end(succeed('"own"'));
     await until(async () => (await row()).status === "succeeded");
     expect(await row()).toMatchObject({ output: '"own"', losses: 0 });
   });
+
+  test("a cancellation in one process reaches the worker in another process", async () => {
+    const { frozen, successor, row, store } = await setUp();
+    const parts = { engine: store, executor: successor.executor, notifier: successor.notifier };
+    const { execution_id } = await row();
+    await cancelTree(parts, orgId, execution_id);
+    expect(frozen.pool.cancelled).toEqual([]);
+    await until(() => frozen.pool.cancelled.length > 0, heartbeatMs + 1_000);
+    // A request is passed on once.
+    await pass(2 * heartbeatMs);
+    expect(frozen.pool.cancelled).toEqual([execution_id]);
+    frozen.pool.attempts[0]?.end({ type: "cancelled" });
+    await until(async () => (await row()).status === "cancelled");
+  });
+
+  test("a cancelled execution is not retried by the worker in another process", async () => {
+    const { frozen, successor, row, store } = await setUp();
+    const parts = { engine: store, executor: successor.executor, notifier: successor.notifier };
+    await cancelTree(parts, orgId, (await row()).execution_id);
+    await pass(heartbeatMs);
+    const error = { name: "Error", message: "aborted", stack: "" };
+    frozen.pool.attempts[0]?.end({ type: "failed", error, final: false, reason: "thrown" });
+    await until(async () => (await row()).status === "cancelled");
+  });
+
+  test("the loss of a worker counts only when it ran nothing else", async () => {
+    const { frozen, successor, row } = await setUp();
+    await frozen.executor.enqueue(newExecution((await row()).deployment_id), insertNew);
+    await until(() => frozen.pool.attempts.length === 2);
+    frozen.engine.freeze();
+    await until(async () => (await row()).losses === 1);
+    expect(await row()).toMatchObject({ runner_losses: 0, alone: 0 });
+    await until(() => successor.pool.attempts.length === 2);
+  });
 });
 
-test("whatever happens under which lease, an execution ends once and stays as it ended", async () => {
+test("an organization gets its share of the concurrency next to one with a long queue", async () => {
+  const engine = openStore();
+  const notifier = new Notifier();
+  const executor = new Executor({
+    engine,
+    owner: "srv_one",
+    limits: { ...loadConfig({}, {}).limits, concurrency: 8 },
+    notifier,
+    logs: new LogWriter(engine, notifier),
+    definitionOf: async () => ({
+      name: "test",
+      version: "1",
+      agents: [newTarget("agent")],
+      workflows: [],
+      schedules: [],
+    }),
+    secretsOf: async () => ({}),
+  });
+  const pool = new HandPool();
+  pool.free = () => 100;
+  onTestFinished(() => executor.close(0));
+  const busy = newExecution(orderedId("dep"));
+  const other = { ...newExecution(orderedId("dep")), org_id: "org_other" };
+  const queue = (execution: typeof busy, count: number) =>
+    engine.write(function* () {
+      for (let n = 0; n < count; n++)
+        yield* insertExecution({ ...execution, execution_id: orderedId("exe") });
+    });
+  const holding = (id: string) =>
+    pool.attempts.filter(({ attempt }) => attempt.organizationId === id).length - (ended.get(id) ?? 0);
+  const ended = new Map<string, number>();
+  const endOne = (id: string) => {
+    const count = ended.get(id) ?? 0;
+    ended.set(id, count + 1);
+    pool.attempts.filter(({ attempt }) => attempt.organizationId === id)[count]?.end({ type: "cancelled" });
+  };
+  await queue(busy, 40);
+  await executor.start(pool, false);
+  await vi.waitFor(() => expect(holding(orgId)).toBe(8));
+  await queue(other, 40);
+  executor.wake(other.deployment_id);
+  for (let n = 1; n <= 4; n++) {
+    endOne(orgId);
+    await vi.waitFor(() => expect([holding(orgId), holding("org_other")]).toEqual([8 - n, n]));
+  }
+  endOne(orgId);
+  await vi.waitFor(() => expect(pool.attempts.length).toBe(13));
+  expect([holding(orgId), holding("org_other")]).toEqual([4, 4]);
+});
+
+test("an execution ends once, in any order of events under any leases", async () => {
   const engine = openStore();
   const event = fc.record({
     what: fc.constantFrom("claim", "finish", "fail", "retry", "lose"),
     owner: fc.constantFrom("a", "b", "c"),
-    /** Of its claims, the one under which the owner acts: the latest, or one of before. */
+    /** Which of its leases the owner uses: the latest, or an earlier one. */
     lease: fc.nat({ max: 3 }),
   });
   await fc.assert(
@@ -280,6 +380,6 @@ function act(what: string, lease: ExecutionRow, output: string): Program<boolean
     case "retry":
       return retryExecution(lease, output, Date.now(), Date.now());
     default:
-      return loseExecution(lease, false, Date.now());
+      return loseExecution(lease, false, false, Date.now());
   }
 }

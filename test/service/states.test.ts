@@ -6,8 +6,9 @@ import { retryDelayMs } from "../../server/executions/retry.ts";
 import {
   afterAttempt,
   afterLoss,
+  delayAfterLossMs,
   isEnd,
-  maxLosses,
+  maxRunnerLosses,
   type RunningState,
   type Transition,
 } from "../../server/executions/states.ts";
@@ -34,7 +35,8 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 
 const state: fc.Arbitrary<RunningState> = fc.record({
   attempt: fc.integer({ min: 1, max: 12 }),
-  losses: fc.integer({ min: 0, max: maxLosses - 1 }),
+  losses: fc.nat({ max: 100 }),
+  runnerLosses: fc.integer({ min: 0, max: maxRunnerLosses - 1 }),
   cancelRequested: fc.boolean(),
   retry: fc.option(policy),
 });
@@ -43,7 +45,7 @@ const now = fc.integer({ min: 0, max: 4e12 });
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe("the states of an execution", () => {
-  test("follow from the outcome as they are described", () => {
+  test("follow from the outcome", () => {
     fc.assert(
       fc.property(state, outcome, now, chance, (before, what, nowMs, random) => {
         const next = afterAttempt(before, what, nowMs, () => random);
@@ -52,57 +54,61 @@ describe("the states of an execution", () => {
         if (next.to === "succeeded" && what.type === "succeeded") expect(next.output).toBe(what.output);
         if (next.to === "failed" && what.type === "failed") expect(next.error).toBe(what.error);
         if (next.to === "queued" && next.because === "lost" && what.type === "lost") {
-          expect([next.alone, next.reason]).toEqual([what.suspect, what.reason]);
+          expect([next.alone, next.counts, next.reason]).toEqual([what.suspect, what.suspect, what.reason]);
         }
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test("lead to an end, after at most so many attempts and losses as are allowed", () => {
+  test("become final within the allowed attempts and losses that count", () => {
     fc.assert(
       fc.property(
         fc.option(policy),
         fc.array(outcome, { minLength: 200, maxLength: 200 }),
         (retry, outcomes) => {
-          let [attempt, losses, runs] = [1, 0, 0];
+          let [attempt, losses, runnerLosses] = [1, 0, 0];
           for (const what of outcomes) {
-            runs++;
             const next: Transition = afterAttempt(
-              { attempt, losses, cancelRequested: false, retry },
+              { attempt, losses, runnerLosses, cancelRequested: false, retry },
               what,
               0,
               () => 0.5,
             );
             if (next.to !== "queued") break;
             if (next.because === "retry") attempt++;
-            else losses++;
+            else {
+              losses++;
+              if (next.counts) runnerLosses++;
+            }
           }
           expect(attempt).toBeLessThanOrEqual(1 + (retry?.maxRetries ?? 0));
-          expect(losses).toBeLessThan(maxLosses);
-          expect(runs).toBeLessThanOrEqual(attempt + losses);
+          expect(runnerLosses).toBeLessThan(maxRunnerLosses);
         },
       ),
     );
   });
 
-  test("wait a little longer after each loss but the first, and give up at the fifth", () => {
-    const lost = (losses: number) =>
-      afterLoss({ attempt: 1, losses, cancelRequested: false, retry: null }, "it died.", false, 1000);
-    const delays = [0, 1, 2, 3].map((losses) => {
-      const next = lost(losses);
-      return next.to === "queued" ? next.dueAtMs - 1000 : -1;
-    });
-    expect(delays[0]).toBe(0);
-    expect(delays).toEqual(delays.toSorted((a, b) => a - b));
-    expect(new Set(delays).size).toBe(4);
-    expect(lost(4)).toMatchObject({
+  test("are given up at the fifth loss that counts", () => {
+    const lost = (runnerLosses: number, counts: boolean) =>
+      afterLoss(
+        { attempt: 1, losses: 100, runnerLosses, cancelRequested: false, retry: null },
+        { reason: "It crashed.", alone: true, counts },
+        1000,
+      );
+    expect(lost(3, true)).toMatchObject({ to: "queued", because: "lost", dueAtMs: 1000 });
+    expect(lost(4, false)).toMatchObject({ to: "queued", because: "lost" });
+    expect(lost(4, true)).toMatchObject({
       to: "failed",
-      error: { name: "WorkerLostError", message: /5 times.*it died/ },
+      error: { name: "RunnerLostError", message: /5 times.*It crashed/ },
     });
   });
 
-  test("are ends or not", () => {
+  test("have a delay after each loss but the first, up to 30 s", () => {
+    expect([0, 1, 2, 3, 4, 1000].map(delayAfterLossMs)).toEqual([0, 200, 400, 800, 1600, 30_000]);
+  });
+
+  test("are final or not", () => {
     expect((["queued", "running", "succeeded", "failed", "cancelled"] as const).map(isEnd)).toEqual([
       false,
       false,
@@ -113,11 +119,12 @@ describe("the states of an execution", () => {
   });
 });
 
-/** The words of states.ts, said again as a table. */
+/** The transitions that states.ts describes. */
 function allowed(before: RunningState, what: Outcome): string[] {
   if (what.type === "succeeded") return ["succeeded"];
   if (what.type === "cancelled" || before.cancelRequested) return ["cancelled"];
-  if (what.type === "lost") return [before.losses + 1 < maxLosses ? "lost" : "failed"];
+  if (what.type === "lost")
+    return [what.suspect && before.runnerLosses + 1 === maxRunnerLosses ? "failed" : "lost"];
   const left = before.retry !== null && before.attempt <= before.retry.maxRetries && !what.final;
   return [left ? "retry" : "failed"];
 }
@@ -125,7 +132,7 @@ function allowed(before: RunningState, what: Outcome): string[] {
 describe("the delay before a retry", () => {
   const attempt = fc.integer({ min: 1, max: 2_000 });
 
-  test("is between nothing and the initial delay doubled with each attempt, and never over the maximum", () => {
+  test("is between 0 and the initial delay doubled with each attempt, up to the maximum", () => {
     fc.assert(
       fc.property(policy, attempt, chance, (one, number, random) => {
         const delayMs = retryDelayMs(one, number, () => random);
@@ -142,7 +149,7 @@ describe("the delay before a retry", () => {
     );
   });
 
-  test("is spread over all of that range", () => {
+  test("covers the whole range", () => {
     const one: RetryPolicy = {
       maxRetries: 9,
       strategy: "exponential",
@@ -163,7 +170,7 @@ describe("the delay before a retry", () => {
 describe("identifiers", () => {
   const prefix = fc.constantFrom<OrderedPrefix[]>("dep", "exe", "sch", "upl", "dlv", "srv");
 
-  test("of one process are unique and in order, whatever its clock does", () => {
+  test("of one process are unique and ordered when the clock is changed", () => {
     // Later than any other test's, since the order holds over all that this process makes.
     let clock = Date.now() + 3600_000;
     let last = "";
@@ -179,7 +186,7 @@ describe("identifiers", () => {
     );
   });
 
-  test("tell their time in the first ten characters", () => {
+  test("contain their time in the first ten characters", () => {
     const ms = Date.now() + 7200_000;
     const digits = "0123456789abcdefghjkmnpqrstvwxyz";
     const time = [...orderedId("exe", ms).slice(4, 14)].reduce(
@@ -189,7 +196,7 @@ describe("identifiers", () => {
     expect(time).toBe(ms);
   });
 
-  test("that are to be unguessable share nothing", () => {
+  test("with random prefixes are uniformly distributed", () => {
     const ids = Array.from({ length: 20_000 }, () => randomId("org"));
     expect(new Set(ids).size).toBe(ids.length);
     for (let place = 4; place < 30; place++) {
@@ -200,7 +207,7 @@ describe("identifiers", () => {
     }
   });
 
-  test("are known by their form", () => {
+  test("are validated", () => {
     const id = randomId("key");
     expect(isId("key", id)).toBe(true);
     for (const other of [

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended, ok, run, runToEnd, watched } from "../support/rest.ts";
-import type { ExecutionPage } from "../support/shapes.ts";
+import type { ExecutionJson, ExecutionPage } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
 const fixed = (max_retries: number) => ({
@@ -125,7 +125,7 @@ onEveryRuntime("workflows", { env }, (server) => {
     test("of another name under the same key are refused", async () => {
       const { status, error } = await runToEnd(server, "confuses");
       expect(status).toBe("failed");
-      expect(error?.message).toMatch(/an attempt before ran 'double' there/);
+      expect(error?.message).toMatch(/an earlier attempt ran 'double' at this position/);
     });
 
     test("run to their end when the parent does not wait for them", async () => {
@@ -144,9 +144,24 @@ onEveryRuntime("workflows", { env }, (server) => {
       expect(events.at(-1)?.execution).toMatchObject({ status: "succeeded", attempt: 3, output: 3 });
       const lines = events.flatMap(({ log }) => (log?.source === "execution" ? [log.message] : []));
       expect(lines).toEqual([
-        "Attempt 1 failed: Error: attempt 1. It will be tried again in 0.0 s.",
-        "Attempt 2 failed: Error: attempt 2. It will be tried again in 0.0 s.",
+        "Attempt 1 failed: Error: attempt 1. The next attempt is due in 0.0 s.",
+        "Attempt 2 failed: Error: attempt 2. The next attempt is due in 0.0 s.",
       ]);
+    });
+
+    test("keep the start of the first attempt, and the start of each", async () => {
+      const { execution_id } = await runToEnd(server, "flaky", { until: 3 });
+      const shown = await ok<ExecutionJson & { attempts: { started_at: string; finished_at: string }[] }>(
+        server,
+        "GET",
+        `/api/v1/executions/${execution_id}`,
+      );
+      const [first, second] = shown.attempts;
+      expect(shown.attempts.length).toBe(2);
+      expect(shown.started_at).toBe(first?.started_at);
+      const times = [first?.started_at, first?.finished_at, second?.started_at, second?.finished_at];
+      const sorted = [...times, shown.finished_at].map((time) => Date.parse(time ?? ""));
+      expect(sorted).toEqual(sorted.toSorted((a, b) => a - b));
     });
 
     test("end after max_retries, with the error of the last attempt", async () => {
