@@ -19,6 +19,7 @@ export { isRestError, RestError, type RestErrorCode, type RestErrorDetails } fro
 export type {
   EgressGuardOptions,
   FetchExtras,
+  HeaderValues,
   HookContext,
   RequestOptions,
   RestPluginOptions,

@@ -29,10 +29,13 @@ export const fetchOnlyOptions = [
   "unix",
 ] as const;
 
+/** Headers by name. Declared here, because the types of Node have no global `HeadersInit`. */
+export type HeaderValues = Headers | Record<string, string> | [string, string][];
+
 /** Context of an ofetch hook. The types are declared here because those of ofetch need the package undici. */
 export interface HookContext {
   /** URL of the request. A hook may change it within the origin of the base URL. */
-  request: RequestInfo | URL;
+  request: string | URL | Request;
   /** Options of the request; a hook may change `headers`. */
   options: { headers: Headers; [name: string]: unknown };
 }
@@ -46,7 +49,7 @@ export interface FetchExtras
   extends Omit<RequestInit, Replaced | "headers" | "timeout">,
     Partial<Record<(typeof fetchOnlyOptions)[number], unknown>> {
   /** Headers of every request. Default none. */
-  headers?: HeadersInit;
+  headers?: HeaderValues;
   /** Called before each attempt. */
   onRequest?: Hook | Hook[];
   /** Called when an attempt gets no response. */
@@ -105,7 +108,7 @@ export interface RequestOptions {
   /** Query parameters, appended to the query of the path. */
   params?: QueryParams;
   /** Headers of this request. They override the plugin's headers, except the header with the key. */
-  headers?: HeadersInit;
+  headers?: HeaderValues;
   /** Timeout of the whole call in seconds. Default: the plugin's timeout. */
   timeout?: number;
   /** Aborts the call, which then throws a RestError `aborted`. */

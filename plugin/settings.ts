@@ -1,6 +1,6 @@
 import { parseCidr } from "./address.ts";
 import { invalidArgument, quote } from "./error.ts";
-import { type FetchExtras, type RestPluginOptions, reservedOptions } from "./options.ts";
+import { type FetchExtras, type HeaderValues, type RestPluginOptions, reservedOptions } from "./options.ts";
 import { type BaseUrl, parseBaseUrl } from "./path.ts";
 import { type RetryPolicy, resolveRetry } from "./retry.ts";
 
@@ -95,7 +95,7 @@ export function timeoutMs(seconds: number): number {
 }
 
 /** @throws RestError `invalid_argument`, without the values, which may be secret */
-export function toHeaders(init: HeadersInit | undefined): Headers {
+export function toHeaders(init: HeaderValues | undefined): Headers {
   try {
     return new Headers(init);
   } catch {
