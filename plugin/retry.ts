@@ -1,11 +1,11 @@
 import { invalidArgument, quote, type RestError } from "./error.ts";
 
 export interface RetryOptions {
-  /** Tries after the first, 0 to 20. */
+  /** Number of retries, 0 to 20. */
   attempts: number;
-  /** Seconds that the first wait is drawn from; it doubles with every try. Default 0.5. */
+  /** Upper bound of the first delay in seconds; it doubles with every retry. Default 0.5. */
   delay?: number;
-  /** The longest wait in seconds; a longer `Retry-After` ends the retries. Default 30. */
+  /** Maximum delay in seconds. A longer `Retry-After` ends the retries. Default 30. */
   maxDelay?: number;
 }
 
@@ -15,7 +15,7 @@ export interface RetryPolicy {
   maxDelayMs: number;
 }
 
-/** What a server may answer to a request that can succeed later. */
+/** Statuses after which a retry may succeed. */
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** @throws RestError `invalid_argument` */
@@ -47,10 +47,10 @@ export function isUnsafe(method: string): boolean {
 }
 
 /**
- * Milliseconds to wait before the next try, or null when there is none: exponential with full jitter, and never
- * before the server's `Retry-After`.
+ * Returns the delay before a retry in milliseconds, or null for no retry: exponential with full jitter, and never
+ * shorter than the server's `Retry-After`.
  *
- * @param attempt - the try that failed, from 1
+ * @param attempt - number of the failed attempt, from 1
  */
 export function retryDelayMs(policy: RetryPolicy, error: RestError, attempt: number): number | null {
   if (attempt > policy.attempts || error.method === null || isUnsafe(error.method)) return null;
@@ -58,15 +58,15 @@ export function retryDelayMs(policy: RetryPolicy, error: RestError, attempt: num
     error.code === "network" || (error.code === "http" && transientStatuses.has(error.status ?? 0));
   if (!transient) return null;
   const backoffMs = Math.random() * Math.min(policy.maxDelayMs, policy.delayMs * 2 ** (attempt - 1));
-  const askedMs = (error.retryAfter ?? 0) * 1000;
-  return askedMs > policy.maxDelayMs ? null : Math.max(backoffMs, askedMs);
+  const retryAfterMs = (error.retryAfter ?? 0) * 1000;
+  return retryAfterMs > policy.maxDelayMs ? null : Math.max(backoffMs, retryAfterMs);
 }
 
-/** Seconds of a `Retry-After` header, a number or a date (RFC 9110, 10.2.3); null when it is missing or neither. */
+/** Parses a `Retry-After` header, a number or a date (RFC 9110, 10.2.3), to seconds; null when missing or invalid. */
 export function parseRetryAfter(value: string | null, nowMs: number = Date.now()): number | null {
   if (value === null) return null;
   if (/^\d{1,10}$/.test(value)) return Number(value);
-  // Of the three formats of a date, asctime alone does not name its zone, which is GMT too.
+  // The asctime format of a date names no zone, but is in GMT.
   const dateMs = /^[A-Z][a-z]{2,8},? /.test(value)
     ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`)
     : Number.NaN;

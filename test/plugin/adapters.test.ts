@@ -1,4 +1,4 @@
-/** The adapters against the real libraries: each is driven as its users drive it, by a model that asks for a tool. */
+/** Tests the adapters with the real libraries, driven by a model that calls tools. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -26,11 +26,11 @@ afterAll(async () => {
 
 const names = ["http_get", "http_post", "http_put", "http_delete"];
 
-test("OpenAI, chat completions: the model's calls are run and its next turn reads the results", async () => {
+test("OpenAI chat completions: runs the tool calls and returns the results to the model", async () => {
   const calls = [
     ["http_get", '{"endpoint":"/echo","params":{"a":1}}'],
     ["http_post", '{"endpoint":"/echo","data":{"b":2}}'],
-    ["http_get", '{"endpoint":"/answer?status=404&type=text/plain&body=nothing"}'],
+    ["http_get", '{"endpoint":"/reply?status=404&type=text/plain&body=nothing"}'],
     ["http_get", "{broken"],
     ["http_patch", "{}"],
   ].map(([name, args], index) => ({
@@ -55,10 +55,10 @@ test("OpenAI, chat completions: the model's calls are run and its next turn read
   const tools = toOpenAiTools(api.tools);
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "go" }];
   const first = await openai.chat.completions.create({ model: "m", messages, tools: tools.chat });
-  const asked = first.choices[0]?.message;
-  if (!asked) throw new Error("the model did not answer");
-  messages.push(asked);
-  for (const call of asked.tool_calls ?? []) {
+  const reply = first.choices[0]?.message;
+  if (!reply) throw new Error("the model sent no message");
+  messages.push(reply);
+  for (const call of reply.tool_calls ?? []) {
     if (call.type === "function") messages.push(await tools.runChat(call));
   }
   const last = await openai.chat.completions.create({ model: "m", messages, tools: tools.chat });
@@ -82,7 +82,7 @@ test("OpenAI, chat completions: the model's calls are run and its next turn read
   expect(JSON.stringify(model.requests)).not.toContain("key-1234");
 });
 
-test("OpenAI, responses: the model's calls are run", async () => {
+test("OpenAI responses: runs the tool calls", async () => {
   const model = await fakeOpenAi(() => ({
     id: "r",
     object: "response",
@@ -101,7 +101,7 @@ test("OpenAI, responses: the model's calls are run", async () => {
   const tools = toOpenAiTools(api.tools);
   const { output } = await openai.responses.create({ model: "m", input: "go", tools: tools.responses });
   const call = output.find((item) => item.type === "function_call");
-  if (!call) throw new Error("the model asked for nothing");
+  if (!call) throw new Error("the model called no tool");
   const result = await tools.runResponses(call);
   await openai.responses.create({ model: "m", input: [result], tools: tools.responses });
   model.close();
@@ -112,15 +112,15 @@ test("OpenAI, responses: the model's calls are run", async () => {
   expect(begin.tools.map(({ name, strict }) => [name, strict])).toEqual(names.map((name) => [name, false]));
 });
 
-test("AI SDK: generateText runs the tools and shows the model results and failures", async () => {
+test("AI SDK: generateText runs the tools and returns results and failures to the model", async () => {
   const turns: unknown[] = [];
   const inputs = [
     { toolName: "http_put", input: '{"endpoint":"/echo","data":{"c":3}}' },
-    { toolName: "http_get", input: '{"endpoint":"/answer?status=500"}' },
+    { toolName: "http_get", input: '{"endpoint":"/reply?status=500"}' },
     { toolName: "http_get", input: '{"endpoint":"//evil.example"}' },
   ];
   const { text, steps } = await generateText({
-    model: modelThatAsks(inputs, turns),
+    model: modelThatCalls(inputs, turns),
     tools: aiSdkTools(),
     prompt: "go",
     stopWhen: stepCountIs(3),
@@ -137,10 +137,10 @@ test("AI SDK: generateText runs the tools and shows the model results and failur
   expect(JSON.stringify(turns)).not.toContain("key-1234");
 });
 
-test("AI SDK: the signal of the call reaches the request", async () => {
+test("AI SDK: aborts the request with the signal of the call", async () => {
   const controller = new AbortController();
   const ended = generateText({
-    model: modelThatAsks([{ toolName: "http_get", input: '{"endpoint":"/silent"}' }], []),
+    model: modelThatCalls([{ toolName: "http_get", input: '{"endpoint":"/silent"}' }], []),
     tools: aiSdkTools(),
     prompt: "go",
     abortSignal: controller.signal,
@@ -153,7 +153,7 @@ test("AI SDK: the signal of the call reaches the request", async () => {
   expect(await ended).toBeDefined();
 });
 
-test("MCP: a client lists the tools, calls them, and reads failures", async () => {
+test("MCP: lists tools, calls them and reports failures to a client", async () => {
   const server = new Server({ name: "rest", version: "1" }, { capabilities: { tools: {} } });
   const mcp = toMcpTools(api.tools);
   server.setRequestHandler(ListToolsRequestSchema, mcp.list);
@@ -169,7 +169,7 @@ test("MCP: a client lists the tools, calls them, and reads failures", async () =
   expect(JSON.parse(textOf(good))).toMatchObject({ method: "POST", body: '{"d":4}' });
   expect(good.isError).toBeUndefined();
   const failures: [string, Record<string, unknown> | undefined, RegExp][] = [
-    ["http_get", { endpoint: "/answer?status=401" }, /HTTP 401 \(authentication failed\)/],
+    ["http_get", { endpoint: "/reply?status=401" }, /HTTP 401 \(authentication failed\)/],
     ["http_get", { endpoint: "../x" }, /must not contain a \.\. segment/],
     ["http_get", undefined, /endpoint must be a string/],
     ["http_head", { endpoint: "/echo" }, /the tools are http_get/],
@@ -191,16 +191,16 @@ function textOf(result: { [key: string]: unknown }): string {
   return (result.content as { text: string }[])[0]?.text ?? "";
 }
 
-/** A server that answers as the model's would, turn by turn. */
+/** Starts a server that responds like the model's API, turn by turn. */
 async function fakeOpenAi(
-  answer: (turn: number) => unknown,
+  respond: (turn: number) => unknown,
 ): Promise<{ url: string; requests: unknown[]; close(): void }> {
   const requests: unknown[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const piece of request) body += piece;
     const turn = requests.push(JSON.parse(body)) - 1;
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer(turn)));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(respond(turn)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
@@ -213,8 +213,11 @@ function aiSdkTools(): Record<string, Tool> {
   );
 }
 
-/** A model of the SDK's own making: it asks for tools in its first turn and is done in its second. */
-function modelThatAsks(inputs: { toolName: string; input: string }[], turns: unknown[]): MockLanguageModelV4 {
+/** A mock model of the SDK that calls tools in its first turn and finishes in its second. */
+function modelThatCalls(
+  inputs: { toolName: string; input: string }[],
+  turns: unknown[],
+): MockLanguageModelV4 {
   const usage: TurnResult["usage"] = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: 1, text: 1, reasoning: 0 },

@@ -1,4 +1,4 @@
-/** Makes the certificates of the test servers (X.509, RFC 5280), so that no private key lies in the repository. */
+/** Creates the certificates of the test servers (X.509, RFC 5280), so that the repository holds no private key. */
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
 export interface TestCertificates {
@@ -16,7 +16,7 @@ const oids = {
   subjectAltName: "551d11",
 };
 
-/** An authority, and a certificate of it for the host names. */
+/** Creates an authority and a certificate for the host names. */
 export function createCertificates(hostnames: string[]): TestCertificates {
   const authority = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const server = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -76,7 +76,7 @@ function oid(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, "hex"));
 }
 
-/** A value in the distinguished encoding: tag, length, content. */
+/** Encodes a value by the distinguished encoding rules: tag, length, content. */
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

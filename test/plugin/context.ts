@@ -1,4 +1,4 @@
-/** What a case of the suite is given, in whichever process and runtime it runs. */
+/** Context of a test case, on any runtime and in any process. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,11 +20,11 @@ export interface Context extends SuiteInput {
   site: string;
   /** Origin of a second server. */
   otherOrigin: string;
-  /** A folder of this case alone. */
+  /** Folder of this case. */
   folder: string;
-  /** A plugin for `site` with the key `key-1234`, closed after the case. */
+  /** Creates a plugin for `site` with the key `key-1234`; it is closed after the case. */
   plugin(options?: Partial<RestPluginOptions>): RestPlugin;
-  /** What the servers were asked in this case, and how many connections they took. */
+  /** Requests and number of connections that the servers received in this case. */
   log(): Promise<{ requests: LoggedRequest[]; connections: number }>;
 }
 
@@ -33,7 +33,7 @@ export interface Case {
   run(context: Context): Promise<void>;
 }
 
-/** What `echo` answers. */
+/** Response of `echo`. */
 export interface Echo {
   method: string;
   url: string;
@@ -64,11 +64,11 @@ export async function runCase(input: SuiteInput, { run }: Case): Promise<void> {
     },
   });
   for (const plugin of plugins) await plugin.close();
-  // Kept when the case fails, for whoever looks into it.
+  // Kept when the case fails, for inspection.
   await rm(folder, { recursive: true });
 }
 
-/** The RestError that something must fail with. */
+/** Runs an action that must fail and returns its RestError. */
 export async function failure(code: RestErrorCode, action: () => Promise<unknown>): Promise<RestError> {
   let result: unknown;
   try {

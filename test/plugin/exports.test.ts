@@ -6,7 +6,7 @@ import { root } from "../support/runtimes.ts";
 
 const plugin: string = join(root, "plugin");
 
-test("the plugin exports this and no more", () => {
+test("exports exactly these names", () => {
   expect(Object.keys(exported)).toMatchInlineSnapshot(`
     [
       "toAiSdkTools",
@@ -27,6 +27,7 @@ test("the plugin exports this and no more", () => {
       "AiSdkTool",
       "EgressGuardOptions",
       "FetchExtras",
+      "HeaderValues",
       "HookContext",
       "McpTool",
       "McpToolResult",
@@ -57,7 +58,7 @@ test("the plugin exports this and no more", () => {
   `);
 });
 
-test("the plugin stands alone: it imports ofetch when it is needed, its own files, and types", () => {
+test("imports only its own files and types, and ofetch lazily", () => {
   const imports = readdirSync(plugin)
     .filter((file) => file.endsWith(".ts"))
     .flatMap((file) => {
@@ -70,7 +71,7 @@ test("the plugin stands alone: it imports ofetch when it is needed, its own file
         .map(([, , from, lazy]) => from ?? `lazily ${lazy}`);
     });
   const outside = new Set(imports.filter((from) => !/^\.\/[a-z-]+\.ts$/.test(from)));
-  // Of these, the ones before `node:` stand in types: `typeof import("node:http")`.
+  // Types such as `typeof import("node:http")` are not imports.
   expect([...outside].filter((from) => !from.startsWith("lazily node:")).toSorted()).toEqual([
     "lazily ofetch",
   ]);

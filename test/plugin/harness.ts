@@ -8,7 +8,7 @@ import { commandFor, run } from "./runtimes.ts";
 import { startServers, type TestServers } from "./server.ts";
 import { cases } from "./suite/index.ts";
 
-/** The suite in this process, which must be Node. */
+/** Runs the suite in this process, which must be Node. */
 export function testHere(): void {
   let servers: TestServers;
   let input: SuiteInput;
@@ -20,11 +20,11 @@ export function testHere(): void {
   });
   afterAll(() => servers.close());
   describe("plugin on node", () => {
-    for (const one of cases) test(one.name, () => runCase(input, one));
+    for (const testCase of cases) test(testCase.name, () => runCase(input, testCase));
   });
 }
 
-/** The suite in a process of another runtime; each case is a test here. */
+/** Runs the suite in a process of another runtime and reports each case as a test. */
 export function testElsewhere(runtime: Runtime): void {
   const results = new Map<string, string | null>();
   let output = "";

@@ -1,4 +1,4 @@
-/** The plugin where a deployed agent meets it: in a process that may read the plugin, ofetch and little else. */
+/** Tests the plugin in a process that, like a runner, may read little besides the plugin and ofetch. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const manifest = { name: "svc", type: "module", exports: { "./plugin": "./plugin/index.ts" } };
   writeFileSync(join(linked, "package.json"), JSON.stringify(manifest));
   symlinkSync(plugin, join(linked, "plugin"));
-  // Deno resolves what the plugin imports from the link's own place, Node from where it leads.
+  // Deno resolves imports of the plugin from the link, Node from its target.
   mkdirSync(join(linked, "node_modules"));
   for (const path of ofetch) symlinkSync(path, join(linked, "node_modules", basename(path)));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
@@ -59,7 +59,7 @@ afterAll(() => {
 });
 
 test.each(["node", "deno"] as const)(
-  "%s with permissions for the plugin and ofetch alone",
+  "works on %s with permissions for the plugin and ofetch only",
   async (runtime) => {
     const readable = [folder, plugin, ...ofetch];
     const command =

@@ -1,4 +1,4 @@
-/** What must hold for any path and any address, beyond the cases of the suite. */
+/** Properties of paths, addresses and retries. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { specialAddress } from "../../plugin/address.ts";
@@ -10,7 +10,7 @@ const bases = ["https://api.example.com", "https://api.example.com/v1/", "http:/
   parseBaseUrl,
 );
 
-/** Pieces that hostile paths are made of, and ordinary ones. */
+/** Parts of hostile and ordinary paths. */
 const piece = fc.constantFrom(
   ..."/ // \\ . .. ... ..; ;a=b @ : ? # % & = + ~ a users %2e %2E %2f %5c %252e %25 %c0%ae %00 %0a %09 \n \t \0".split(
     " ",
@@ -33,7 +33,7 @@ const paths = fc.oneof(
   fc.webUrl(),
 );
 
-test("whatever the path, a request stays below the base URL or is refused", () => {
+test("joins any path below the base URL or refuses it", () => {
   let accepted = 0;
   fc.assert(
     fc.property(fc.constantFrom(...bases), paths, (base, path) => {
@@ -54,7 +54,7 @@ test("whatever the path, a request stays below the base URL or is refused", () =
           String.fromCharCode(Number.parseInt(hex, 16)),
         );
       }
-      // And it is what the URL standard makes of the base and the path, one after the other.
+      // The result is that of the URL standard for the concatenated base and path.
       const slash = path === "" || path.startsWith("?") || path.startsWith("/") ? "" : "/";
       const standard = new URL(base.href + slash + path).href;
       expect([standard, standard.replace(/\?$/, "")]).toContain(joined);
@@ -64,7 +64,7 @@ test("whatever the path, a request stays below the base URL or is refused", () =
   expect(accepted).toBeGreaterThan(500);
 });
 
-test("parameters never change the path", () => {
+test("keeps the path unchanged for any parameters", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.jsonValue())), (params) => {
       const [base] = bases;
@@ -83,7 +83,7 @@ test("parameters never change the path", () => {
 
 const ipv4 = fc.tuple(...new Array(4).fill(fc.integer({ min: 0, max: 255 }))).map((bytes) => bytes.join("."));
 
-test("an IPv4 address is judged the same inside the IPv6 addresses that carry it to its network", () => {
+test("classifies an IPv4 address embedded in NAT64 like the address itself", () => {
   fc.assert(
     fc.property(ipv4, (address) => {
       expect(specialAddress(`64:ff9b::${address}`) === null).toBe(specialAddress(address) === null);
@@ -93,7 +93,7 @@ test("an IPv4 address is judged the same inside the IPv6 addresses that carry it
   );
 });
 
-test("Retry-After is read in each of its formats", () => {
+test("parses each format of Retry-After", () => {
   const now = Date.UTC(1994, 10, 6, 8, 49, 7);
   for (const date of [
     "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -108,7 +108,7 @@ test("Retry-After is read in each of its formats", () => {
   }
 });
 
-test("the wait before a retry grows, keeps to its bounds, and never precedes Retry-After", () => {
+test("computes a retry delay within its bounds and not before Retry-After", () => {
   const statuses = fc.constantFrom(408, 425, 429, 500, 502, 503, 504);
   fc.assert(
     fc.property(

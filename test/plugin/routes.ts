@@ -1,4 +1,4 @@
-/** What the test servers answer, by the second segment of the path (`/v1/echo`); the first is the base URL's. */
+/** Routes of the test servers by the second segment of the path (`/v1/echo`). */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
@@ -6,17 +6,17 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 type Route = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 const pieceBytes = 65_536;
-/** How often each key of `flaky` was asked. */
+/** Number of requests for each key of `flaky`. */
 const tries = new Map<string, number>();
 
 export const routes: Record<string, Route | undefined> = {
-  /** What arrived, as JSON. */
+  /** Returns the request as JSON. */
   async echo(request, response) {
     const { method, url, headers } = request;
     json(response, 200, { method, url, headers, body: (await read(request)).toString() });
   },
   /** `?type=…&body=…&status=…`: the body with that content type, or without one. */
-  async answer(request, response) {
+  async reply(request, response) {
     await read(request);
     const query = queryOf(request);
     const type = query.get("type");
@@ -44,9 +44,9 @@ export const routes: Record<string, Route | undefined> = {
     if (left === 0) return routes.echo?.(request, response);
     response.writeHead(302, { location: `/v1/hops?left=${left - 1}` }).end();
   },
-  /** Never answers. */
+  /** Never responds. */
   silent() {},
-  /** Begins an answer and never ends it. */
+  /** Starts a response and never ends it. */
   stalled(_request, response) {
     response.writeHead(Number(queryOf(_request).get("status") ?? 200), {
       "content-type": "application/json",
@@ -54,14 +54,14 @@ export const routes: Record<string, Route | undefined> = {
     });
     response.write('{"a":');
   },
-  /** Breaks the connection in the middle of the body; `?chunked` says no length. */
+  /** Closes the connection in the middle of the body; `?chunked` omits the length. */
   cut(request, response) {
     const type = queryOf(request).get("type") ?? "application/octet-stream";
     const length = queryOf(request).has("chunked") ? {} : { "content-length": 100_000 };
     response.writeHead(200, { "content-type": type, ...length });
     response.write(Buffer.alloc(5_000, 120), () => request.socket.destroy());
   },
-  /** `?fails=n&status=…&after=…&key=…`: fails n times, then says how often it was asked. */
+  /** `?fails=n&status=…&after=…&key=…`: fails n times, then returns the number of requests. */
   async flaky(request, response) {
     await read(request);
     const query = queryOf(request);
@@ -92,7 +92,7 @@ export const routes: Record<string, Route | undefined> = {
     response.end(query.has("short") ? body.subarray(0, body.length >> 1) : body);
     if (query.has("short")) request.socket.destroySoon();
   },
-  /** `?bytes=n`: that many bytes, each piece filled with its number; `chunked` says no length. */
+  /** `?bytes=n`: n bytes, each chunk filled with its number; `chunked` omits the length. */
   async stream(request, response) {
     const query = queryOf(request);
     const bytes = Number(query.get("bytes"));
@@ -106,7 +106,7 @@ export const routes: Record<string, Route | undefined> = {
     }
     response.end();
   },
-  /** Reads a form with one file, with `slow` in small steps, and says what it was. */
+  /** Reads a form with one file, slowly with `slow`, and describes it. */
   async form(request, response) {
     const body = await read(request, queryOf(request).has("slow"));
     const boundary = /boundary=(.+)$/.exec(request.headers["content-type"] ?? "")?.[1] ?? "";
@@ -131,14 +131,14 @@ export const routes: Record<string, Route | undefined> = {
     for await (const piece of request) bytes += (piece as Buffer).length;
     json(response, 200, { bytes });
   },
-  /** Refuses a body without reading it, and leaves it to the client to end the connection. */
+  /** Rejects a body without reading it and keeps the connection open. */
   refuse(_request, response) {
     const body = '{"error":"too large"}';
     response
       .writeHead(413, { "content-type": "application/json", "content-length": body.length })
       .write(body);
   },
-  /** Says the credential back in every place. */
+  /** Repeats the API key in every part of the response. */
   leak(request, response) {
     const key = String(request.headers.authorization ?? request.headers["x-api-key"] ?? "").replace(
       "Bearer ",
@@ -170,7 +170,7 @@ async function read(request: IncomingMessage, slow = false): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** A header holds no other characters; in a URL they mean the same when they are encoded. */
+/** Percent-encodes the characters of a URL that a header cannot contain. */
 function ascii(url: string): string {
   return url.replace(/[^ -~]+/g, encodeURIComponent);
 }

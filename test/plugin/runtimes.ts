@@ -7,12 +7,12 @@ export interface Finished {
   stderr: string;
 }
 
-/** How a runtime starts a script, Deno with these flags. */
+/** Returns the command that starts a script on a runtime. */
 export function commandFor(runtime: Runtime, denoFlags: string[] = ["-A"]): string[] {
   return runtime === "deno" ? [bin("deno"), "run", "--no-prompt", ...denoFlags] : [bin(runtime)];
 }
 
-/** Runs a command to its end. */
+/** Runs a command and collects its output. */
 export async function run(
   [program = "", ...args]: string[],
   options: { cwd?: string; env?: Record<string, string> } = {},

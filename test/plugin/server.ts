@@ -1,7 +1,4 @@
-/**
- * The HTTP and HTTPS servers that the suite talks to. What they were asked is read from a third server, so that
- * reading it adds nothing to it.
- */
+/** HTTP and HTTPS servers for the suite. A control server returns their requests, so reading them adds none. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
@@ -16,7 +13,7 @@ export interface LoggedRequest {
   method: string;
   url: string;
   headers: Record<string, string | string[] | undefined>;
-  /** The address of the server that the client connected to. */
+  /** Address of the server that the client connected to. */
   localAddress: string;
   /** Host name of the TLS handshake; null without TLS. */
   serverName: string | null;
@@ -76,7 +73,7 @@ export async function startServers(): Promise<TestServers> {
       .end(JSON.stringify({ requests, connections }));
   });
   const servers = [main, other, secure, control];
-  // A pause of the machine must not make them close connections that a client is about to use.
+  // A pause of the machine must not close connections that a client is about to use.
   for (const server of servers) server.keepAliveTimeout = 0;
   const mainPort = await listen(main, "0.0.0.0");
   const otherPort = await listen(other, "0.0.0.0");

@@ -1,4 +1,4 @@
-/** An agent that was deployed calls an outside API by the plugin, with a secret of the organization as its key. */
+/** Tests a deployed agent that calls an API through the plugin with a secret as API key. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -33,7 +33,7 @@ export default defineAgent(async (input, ctx) => {
 });`;
 
 onEveryRuntime("the plugin in an agent", {}, (server) => {
-  test("is given a secret as its key, which the output does not show", async () => {
+  test("uses a secret as API key without revealing it in the output", async () => {
     await ok(server, "PUT", "/api/v1/secrets/API_KEY", { json: { value: key } });
     await deploy(server, { agents: { caller: code } });
     const { status, output, error } = await runToEnd(server, "caller", { baseUrl });
@@ -43,7 +43,7 @@ onEveryRuntime("the plugin in an agent", {}, (server) => {
     expect(JSON.stringify(output)).not.toContain(key);
   });
 
-  test("fails the execution with the status that the API answered", async () => {
+  test("fails the execution with the status of the API", async () => {
     const { status, error } = await runToEnd(server, "caller", { baseUrl, anonymous: true });
     expect(status).toBe("failed");
     expect(error).toMatchObject({ name: "RestError", message: expect.stringContaining("HTTP 401") });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { RestPlugin, type RestPluginOptions } from "../../../plugin/index.ts";
 import { type Case, type Context, type Echo, failure } from "../context.ts";
 
-/** Addresses that a public name may not lead to, and what the error calls them. */
+/** Addresses that the guard refuses, with a word of the error. */
 const refusedAddresses: [string, string][] = [
   ["127.0.0.1", "loopback"],
   ["127.0.0.2", "loopback"],
@@ -62,7 +62,7 @@ const refusedAddresses: [string, string][] = [
   ["::1::", "not an IP address"],
 ];
 
-/** Spellings of addresses as hosts of a URL; all are the same few addresses to the URL standard. */
+/** Spellings of a few addresses as hosts of a URL. */
 const refusedHosts = [
   "127.0.0.1",
   "127.1",
@@ -93,7 +93,7 @@ const refusedHosts = [
   "[fe80::1]",
 ];
 
-/** Base URLs at metadata services, which no choice of the developer excuses under the guard. */
+/** Hosts of metadata services, refused even as base URL. */
 const metadataHosts = [
   "169.254.169.254",
   "0xa9fea9fe",
@@ -109,7 +109,7 @@ const metadataHosts = [
 
 export const egressCases: Case[] = [
   {
-    name: `${refusedAddresses.length} addresses behind a public name are refused before a connection is made`,
+    name: `${refusedAddresses.length} addresses of a public name are refused before a connection is opened`,
     async run({ mainPort, log }) {
       for (const [address, kind] of refusedAddresses) {
         await using api = new RestPlugin({
@@ -130,7 +130,7 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "a redirect to an address that is not public is refused, in every spelling",
+    name: "refuses a redirect to an address that is not public, in every spelling",
     async run({ plugin, otherOrigin, log }) {
       const { port } = new URL(otherOrigin);
       const api = plugin({ redirectOrigins: "any", egressGuard: true });
@@ -146,7 +146,7 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "the guard is on for the tools and off for code, and both can be set",
+    name: "guards tools and not code by default, and both are configurable",
     async run(context) {
       const rows: [RestPluginOptions["egressGuard"], boolean, boolean][] = [
         [undefined, false, true],
@@ -156,7 +156,7 @@ export const egressCases: Case[] = [
         [{ tools: false }, false, false],
         [{ code: true, tools: false }, true, false],
       ];
-      // A redirect shows the guard without a name server: code may follow it, the tools may not.
+      // A redirect shows whether the guard applies, without a name server.
       const to = `${context.otherOrigin}/v1/echo`;
       for (const [egressGuard, code, tools] of rows) {
         const api = context.plugin({
@@ -177,7 +177,7 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "a base URL that is a private address or localhost is allowed, a metadata address never",
+    name: "allows a private address or localhost as base URL, but never a metadata address",
     async run({ mainPort }) {
       for (const host of ["127.0.0.1", "127.0.0.3", "localhost", "127.1", "0x7f000001", "LOCALHOST"]) {
         await using api = new RestPlugin({ baseUrl: `http://${host}:${mainPort}/v1`, egressGuard: true });
@@ -190,16 +190,16 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "the connection goes to the address that was checked, though the name changes its mind",
+    name: "connects to the checked address when the name resolves differently afterwards",
     async run(context) {
-      const answers = [["127.0.0.2"], ["127.0.0.1"]];
-      const names = resolver(() => answers.shift() ?? ["127.0.0.1"]);
+      const lookups = [["127.0.0.2"], ["127.0.0.1"]];
+      const names = resolver(() => lookups.shift() ?? ["127.0.0.1"]);
       const api = guarded(context, `http://api.test:${context.mainPort}/v1`, names.resolve);
       const first = await api.get<Echo>("/echo");
       assert.equal(first.headers.host, `api.test:${context.mainPort}`);
-      assert.deepEqual(names.asked, ["api.test"]);
+      assert.deepEqual(names.queries, ["api.test"]);
       await failure("egress", () => api.post("/echo", {}));
-      assert.deepEqual(names.asked, ["api.test", "api.test"]);
+      assert.deepEqual(names.queries, ["api.test", "api.test"]);
       const { requests } = await context.log();
       assert.deepEqual(
         requests.map(({ localAddress }) => localAddress),
@@ -208,7 +208,7 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "every hop of a redirect is checked",
+    name: "checks every redirect",
     async run(context) {
       const { mainPort, otherPort } = context;
       const names = resolver((name) =>
@@ -222,11 +222,11 @@ export const egressCases: Case[] = [
       await failure("egress", () => api.get("/redirect", { params: { to: via("bad.test") } }));
       const { requests } = await context.log();
       assert.ok(requests.every(({ localAddress }) => localAddress === "127.0.0.2"));
-      assert.ok(names.asked.includes("bad.test"));
+      assert.ok(names.queries.includes("bad.test"));
     },
   },
   {
-    name: "over TLS, the certificate must be that of the name, and the server hears the name",
+    name: "verifies the certificate of the host name and sends the name by SNI",
     async run(context) {
       const { securePort, log } = context;
       const names = resolver(() => ["127.0.0.2"]);
@@ -239,11 +239,15 @@ export const egressCases: Case[] = [
       await failure("network", () => wrong.get("/echo"));
       const { requests } = await log();
       assert.equal(requests.length, 4);
-      assert.ok(requests.every((one) => one.serverName === "api.test" && one.localAddress === "127.0.0.2"));
+      assert.ok(
+        requests.every(
+          ({ serverName, localAddress }) => serverName === "api.test" && localAddress === "127.0.0.2",
+        ),
+      );
     },
   },
   {
-    name: "a name without addresses, and a resolver that fails, are network errors",
+    name: "reports a name without addresses and a failing resolver as network errors",
     async run(context) {
       const none = guarded(context, "http://api.test/v1", async () => []);
       await failure("network", () => none.get("/echo"));
@@ -256,7 +260,7 @@ export const egressCases: Case[] = [
     },
   },
   {
-    name: "options that only fetch knows are refused under the guard",
+    name: "refuses options of fetch for guarded requests",
     async run({ plugin, log }) {
       for (const name of ["dispatcher", "agent", "client", "proxy", "tls", "integrity"]) {
         const api = plugin({ [name]: {} });
@@ -282,16 +286,16 @@ function guarded(
   });
 }
 
-function resolver(answer: (hostname: string) => string[]): {
-  asked: string[];
+function resolver(lookup: (hostname: string) => string[]): {
+  queries: string[];
   resolve: (hostname: string) => Promise<string[]>;
 } {
-  const asked: string[] = [];
+  const queries: string[] = [];
   return {
-    asked,
+    queries,
     async resolve(hostname) {
-      asked.push(hostname);
-      return answer(hostname);
+      queries.push(hostname);
+      return lookup(hostname);
     },
   };
 }

@@ -3,33 +3,33 @@ import { type Case, failure } from "../context.ts";
 
 export const errorCases: Case[] = [
   {
-    name: "a status other than 2xx throws with HTTP <status>, body, headers, method and URL",
+    name: "throws HTTP <status> with body, headers, method and URL for a status other than 2xx",
     async run({ plugin, site }) {
       const api = plugin();
       for (const status of [300, 304, 400, 401, 403, 404, 409, 418, 422, 429, 500, 502, 503, 504, 599]) {
         for (const egressGuard of [false, true]) {
           const guarded = plugin({ egressGuard });
           const body = status === 304 ? null : { why: "because" };
-          const path = `/answer?status=${status}${body ? `&type=application/json&body=${JSON.stringify(body)}` : ""}`;
+          const path = `/reply?status=${status}${body ? `&type=application/json&body=${JSON.stringify(body)}` : ""}`;
           const error = await failure("http", () => guarded.get(path));
           assert.match(error.message, new RegExp(`HTTP ${status}\\b`));
           assert.deepEqual([error.status, error.method, error.name], [status, "GET", "RestError"]);
           assert.deepEqual(error.body, body);
-          assert.ok(error.url?.startsWith(`${site}/answer?`));
+          assert.ok(error.url?.startsWith(`${site}/reply?`));
           assert.equal(error.headers?.get("content-type"), body ? "application/json" : null);
         }
       }
       for (const status of [200, 201, 202, 203, 206, 226, 299]) {
-        assert.equal(await api.get(`/answer?status=${status}&type=text/plain&body=x`), "x");
+        assert.equal(await api.get(`/reply?status=${status}&type=text/plain&body=x`), "x");
       }
     },
   },
   {
-    name: "the documented messages say what the status means",
+    name: "explains documented statuses in the message",
     async run({ plugin }) {
       const api = plugin();
       const message = async (query: string): Promise<string> =>
-        (await failure("http", () => api.post(`/answer?${query}`, {}))).message;
+        (await failure("http", () => api.post(`/reply?${query}`, {}))).message;
       assert.match(await message("status=401"), /HTTP 401 \(authentication failed\)/);
       assert.match(
         await message("status=429"),
@@ -43,11 +43,11 @@ export const errorCases: Case[] = [
     },
   },
   {
-    name: "429 and 503 carry Retry-After in seconds, a number or a date",
+    name: "returns Retry-After of 429 and 503 in seconds, from a number or a date",
     async run({ plugin }) {
       const api = plugin();
       const after = async (status: number, value: string): Promise<number | null> =>
-        (await failure("http", () => api.post("/answer", {}, { params: { status, after: value } })))
+        (await failure("http", () => api.post("/reply", {}, { params: { status, after: value } })))
           .retryAfter;
       assert.equal(await after(429, "0"), 0);
       assert.equal(await after(503, "120"), 120);
@@ -60,11 +60,11 @@ export const errorCases: Case[] = [
     },
   },
   {
-    name: "the body of an error is parsed when it can be, and never hides the status",
+    name: "parses the body of an error, and keeps the status when it is unreadable",
     async run({ plugin }) {
       const api = plugin();
       const body = async (query: string): Promise<unknown> =>
-        (await failure("http", () => api.get(`/answer?status=400&${query}`))).body;
+        (await failure("http", () => api.get(`/reply?status=400&${query}`))).body;
       assert.equal(await body("type=text/plain&body=no"), "no");
       assert.equal(await body("type=application/json&body={"), "{");
       assert.equal(await body(""), null);
@@ -74,17 +74,17 @@ export const errorCases: Case[] = [
     },
   },
   {
-    name: "nothing is retried unless asked for",
+    name: "does not retry by default",
     async run({ plugin, log }) {
       const api = plugin();
       for (const status of [408, 425, 429, 500, 502, 503, 504]) {
-        await failure("http", () => api.get(`/answer?status=${status}`));
+        await failure("http", () => api.get(`/reply?status=${status}`));
       }
       assert.equal((await log()).requests.length, 7);
     },
   },
   {
-    name: "what may not be repeated is sent once, though a kept connection breaks",
+    name: "sends POST and PATCH once when a kept connection breaks",
     async run({ plugin, log, mainPort }) {
       const key = `${mainPort}-${Math.random()}`;
       for (const egressGuard of [false, true]) {
@@ -102,7 +102,7 @@ export const errorCases: Case[] = [
     },
   },
   {
-    name: "retries repeat idempotent methods alone, and stop at their number",
+    name: "retries only idempotent methods, up to the configured number",
     async run({ plugin, log, mainPort }) {
       const api = plugin({ retry: { attempts: 2, delay: 0.001 } });
       const key = `${mainPort}-${Math.random()}`;
@@ -113,13 +113,13 @@ export const errorCases: Case[] = [
       const before = (await log()).requests.length;
       await failure("http", () => api.post(`/flaky?fails=1&key=${key}e`, {}));
       await failure("http", () => api.patch(`/flaky?fails=1&key=${key}f`, {}));
-      await failure("http", () => api.get("/answer?status=404"));
-      await failure("http", () => api.get("/answer?status=501"));
+      await failure("http", () => api.get("/reply?status=404"));
+      await failure("http", () => api.get("/reply?status=501"));
       assert.equal((await log()).requests.length - before, 4);
     },
   },
   {
-    name: "a retry waits for Retry-After, and does not begin to wait beyond the timeout",
+    name: "waits for Retry-After, but does not start a wait that exceeds the timeout",
     async run({ plugin, mainPort }) {
       const key = `${mainPort}-${Math.random()}`;
       const api = plugin({ retry: { attempts: 1, delay: 0.001 } });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TransferProgress } from "../../../plugin/index.ts";
 import { type Case, failure } from "../context.ts";
 
-/** What `form` answers. */
+/** Response of `form`. */
 interface Form {
   head: string;
   closed: boolean;
@@ -19,7 +19,7 @@ interface Form {
 
 export const fileCases: Case[] = [
   {
-    name: "uploadFile sends the file as a form field, with its length",
+    name: "uploads a file as a form field with a content length",
     async run({ plugin, folder }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard });
@@ -56,7 +56,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "names in the form cannot break out of their header",
+    name: "escapes names in the form header",
     async run({ plugin, folder }) {
       const file = join(folder, 'a"b\r\nX-Evil: 1.txt');
       writeFileSync(file, "x");
@@ -66,7 +66,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "an upload follows a redirect that keeps the body",
+    name: "follows a redirect that keeps the body of an upload",
     async run({ plugin, folder }) {
       const file = join(folder, "a.bin");
       writeFileSync(file, pattern(200_000));
@@ -77,7 +77,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "a server that refuses an upload half-way is heard, and the rest is not sent",
+    name: "stops an upload when the server rejects it early",
     async run({ plugin, folder }) {
       const file = join(folder, "a.bin");
       writeFileSync(file, new Uint8Array(50_000_000));
@@ -96,7 +96,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "what cannot be uploaded is an error, and nothing is sent",
+    name: "refuses an invalid upload without sending anything",
     async run({ plugin, folder, log }) {
       const api = plugin();
       await failure("file", () => api.uploadFile("/form", join(folder, "missing"), "f"));
@@ -123,7 +123,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "downloadFile saves the body of any size and returns the path",
+    name: "downloads a body of any size and returns the path",
     async run({ plugin, folder }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard, maxResponseBytes: 10 });
@@ -150,7 +150,7 @@ export const fileCases: Case[] = [
         const unpacked = join(folder, "packed.bin");
         await api.downloadFile("/packed?bytes=300000", unpacked);
         assert.equal(statSync(unpacked).size, 300_000);
-        await api.downloadFile("/answer?status=204", unpacked);
+        await api.downloadFile("/reply?status=204", unpacked);
         assert.equal(statSync(unpacked).size, 0);
         await api.downloadFile("/hops?left=3", unpacked);
         assert.equal(JSON.parse(readFileSync(unpacked, "utf8")).headers.authorization, "Bearer key-1234");
@@ -159,7 +159,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "nothing partial is left after a failure, and what was there stays",
+    name: "keeps the existing file and leaves no partial file after a failure",
     async run({ plugin, folder }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard });
@@ -167,7 +167,7 @@ export const fileCases: Case[] = [
         writeFileSync(path, "old");
         await failure("network", () => api.downloadFile("/cut", path));
         await failure("network", () => api.downloadFile("/cut?chunked=1", path));
-        await failure("http", () => api.downloadFile("/answer?status=500&body=oops", path));
+        await failure("http", () => api.downloadFile("/reply?status=500&body=oops", path));
         await failure("timeout", () => api.downloadFile("/stalled", path, { timeout: 0.1 }));
         await failure("invalid_argument", () => api.downloadFile("/../x", path));
         await failure("aborted", () =>
@@ -190,7 +190,7 @@ export const fileCases: Case[] = [
     },
   },
   {
-    name: "where the file cannot be saved is an error",
+    name: "reports a path that cannot be written",
     async run({ plugin, folder }) {
       const api = plugin();
       mkdirSync(join(folder, "taken"));
@@ -209,7 +209,7 @@ export const fileCases: Case[] = [
   },
 ];
 
-/** What `stream` sends: each 64 KiB filled with its number. */
+/** Body of `stream`: each 64 KiB filled with its number. */
 function pattern(size: number): Buffer {
   const content = Buffer.alloc(size);
   for (let start = 0; start < size; start += 65_536)

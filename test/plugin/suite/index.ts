@@ -9,7 +9,7 @@ import { responseCases } from "./responses.ts";
 import { timeoutCases } from "./timeouts.ts";
 import { toolCases } from "./tools.ts";
 
-/** The suite of the plugin; the first case says which runtime runs it. */
+/** The suite of the plugin. The first case verifies the runtime. */
 export const cases: Case[] = [
   ...requestCases,
   ...responseCases,

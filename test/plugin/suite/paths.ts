@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { RestPlugin } from "../../../plugin/index.ts";
 import { type Case, type Echo, failure } from "../context.ts";
 
-/** Paths that lead, or could lead a careless server, out of the base URL. */
+/** Paths that could lead outside the base URL, by the URL standard or on servers that decode twice. */
 export const hostilePaths: string[] = [
   // absolute URLs and other schemes
   "http://evil.example/",
@@ -39,7 +39,7 @@ export const hostilePaths: string[] = [
   "user:pass@evil.example",
   "user%3apass@evil.example/x",
   ".evil.example@evil.example",
-  // climbing, plain
+  // parent segments, plain
   "..",
   "../",
   "/..",
@@ -56,7 +56,7 @@ export const hostilePaths: string[] = [
   "users/.. /admin",
   "..\\admin",
   "users\\..\\..\\admin",
-  // climbing, encoded
+  // parent segments, encoded
   "%2e%2e",
   "%2e%2e/admin",
   "/%2E%2E/admin",
@@ -83,7 +83,7 @@ export const hostilePaths: string[] = [
   "%ef%bc%8e%ef%bc%8e/admin",
   "\u2025/admin",
   "..\uff0fadmin",
-  // control characters and other damage
+  // control characters and invalid text
   "/users\r\nHost: evil.example",
   "/users\n",
   "\t//evil.example",
@@ -111,7 +111,7 @@ export const hostilePaths: string[] = [
   `/%${"25".repeat(20)}2e`,
 ];
 
-/** Paths that look odd and are harmless, and what the server must see below `/v1`. */
+/** Unusual but valid paths, and the path that the server receives below `/v1`. */
 const harmlessPaths: [string, string][] = [
   ["", ""],
   ["/", "/"],
@@ -135,7 +135,7 @@ const harmlessPaths: [string, string][] = [
 
 export const pathCases: Case[] = [
   {
-    name: `${hostilePaths.length} hostile paths are refused before a connection is made`,
+    name: `${hostilePaths.length} hostile paths are refused before a connection is opened`,
     async run({ plugin, site, folder, log }) {
       assert.ok(hostilePaths.length >= 60 && new Set(hostilePaths).size === hostilePaths.length);
       const origin = new URL(site).origin;
@@ -162,7 +162,7 @@ export const pathCases: Case[] = [
     },
   },
   {
-    name: "odd paths that stay below the base URL are sent as they are",
+    name: "sends unusual paths below the base URL unchanged",
     async run({ site, plugin, log }) {
       const api = plugin();
       for (const [path, expected] of harmlessPaths) {
@@ -178,7 +178,7 @@ export const pathCases: Case[] = [
     },
   },
   {
-    name: "parameters cannot change where a request goes",
+    name: "encodes parameters so that they cannot change the path",
     async run({ plugin }) {
       const api = plugin();
       const params = {

@@ -3,7 +3,7 @@ import { type Case, type Echo, failure } from "../context.ts";
 
 export const redirectCases: Case[] = [
   {
-    name: "redirects within the origin are followed, up to five",
+    name: "follows up to five redirects within the origin",
     async run({ plugin, log }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard });
@@ -19,7 +19,7 @@ export const redirectCases: Case[] = [
     },
   },
   {
-    name: "method and body follow the Fetch standard",
+    name: "changes method and body on redirects as the Fetch standard does",
     async run({ plugin }) {
       const rows: [number, "post" | "put" | "patch", string][] = [
         [301, "post", "GET"],
@@ -47,7 +47,7 @@ export const redirectCases: Case[] = [
     },
   },
   {
-    name: "redirects elsewhere are refused, before anything is sent there",
+    name: "refuses redirects to other origins before sending a request there",
     async run({ plugin, otherOrigin, mainPort, securePort, log }) {
       const targets = [
         `${otherOrigin}/v1/echo`,
@@ -84,7 +84,7 @@ export const redirectCases: Case[] = [
     },
   },
   {
-    name: "an allowed origin gets neither the credential nor any header of the caller, whatever its name",
+    name: "sends neither the API key nor headers of the caller to an allowed origin",
     async run({ plugin, otherOrigin, mainPort, log }) {
       for (const redirectOrigins of ["any", [otherOrigin]] as const) {
         for (const authHeader of ["Authorization", "X-API-Key", "Cookie", "X-Anything"]) {
@@ -105,7 +105,7 @@ export const redirectCases: Case[] = [
           assert.doesNotMatch(JSON.stringify(got.headers), /key-1234|s1|c=1|x-call/);
         }
       }
-      // Back at its own origin, a request that was elsewhere stays without the credential.
+      // A request that returns to its origin from another one is sent without the API key.
       const back = `http://127.0.0.1:${mainPort}/v1/echo`;
       const api = plugin({ redirectOrigins: [otherOrigin] });
       const to = `${otherOrigin}/v1/redirect?to=${encodeURIComponent(back)}`;
@@ -116,7 +116,7 @@ export const redirectCases: Case[] = [
     },
   },
   {
-    name: "a redirect without a Location is an error with its status",
+    name: "throws the status of a redirect without a Location",
     async run({ plugin }) {
       for (const status of [301, 302, 303, 307, 308]) {
         assert.equal(

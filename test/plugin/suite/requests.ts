@@ -4,14 +4,14 @@ import { type Case, type Echo, failure } from "../context.ts";
 
 export const requestCases: Case[] = [
   {
-    name: "runs on the runtime that it says",
+    name: "runs on the expected runtime",
     async run({ runtime }) {
       const actual = process.versions.bun ? "bun" : process.versions.deno ? "deno" : "node";
       assert.equal(actual, runtime);
     },
   },
   {
-    name: "get, post, put, patch and delete send what they are given",
+    name: "sends method, path, parameters and data",
     async run({ plugin }) {
       const api = plugin();
       const got = await api.get<Echo>("/echo", {
@@ -30,7 +30,7 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "any JSON value is sent as it is, and no data as no body",
+    name: "sends any JSON value, and no body without data",
     async run({ plugin }) {
       const api = plugin();
       for (const data of [
@@ -64,7 +64,7 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "the key goes out as the options say, and nothing without a key",
+    name: "sends the API key in the configured header, and no header without a key",
     async run({ plugin, site }) {
       const rows: [Partial<RestPluginOptions>, string, string | undefined][] = [
         [{}, "authorization", "Bearer key-1234"],
@@ -83,7 +83,7 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "headers of the plugin and of the call are sent, and cannot take the key's place",
+    name: "sends headers of the plugin and the call without replacing the API key",
     async run({ plugin }) {
       const api = plugin({ headers: { "x-team": "a", "x-both": "plugin", authorization: "no" } });
       const { headers } = await api.get<Echo>("/echo", {
@@ -102,7 +102,7 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "hooks of ofetch see the request and the answer once, and what they set goes along with redirects",
+    name: "calls the hooks of ofetch once per request, and sends their headers along redirects",
     async run({ plugin }) {
       const seen: string[] = [];
       const api = plugin({
@@ -129,7 +129,7 @@ export const requestCases: Case[] = [
         },
       });
       assert.equal(
-        (await failure("http", () => failing.get("/answer?status=404&type=text/plain&body=no"))).body,
+        (await failure("http", () => failing.get("/reply?status=404&type=text/plain&body=no"))).body,
         "no",
       );
       assert.equal(failures[0], 404);
@@ -146,12 +146,12 @@ export const requestCases: Case[] = [
       const watched = plugin({ onRequest: () => {}, onResponse: () => {} });
       const sent = await watched.post<Echo>("/echo", { a: 1 });
       assert.deepEqual([sent.body, sent.headers["content-type"]], ['{"a":1}', "application/json"]);
-      assert.match((await failure("http", () => watched.get("/answer?status=500"))).message, /HTTP 500/);
+      assert.match((await failure("http", () => watched.get("/reply?status=500"))).message, /HTTP 500/);
       await failure("response_too_large", () => watched.get("/stream?bytes=50000000"));
     },
   },
   {
-    name: "wrong options are refused when the plugin is made, and the key is in no message",
+    name: "refuses invalid options in the constructor without revealing the API key",
     async run({ site }) {
       const rows: [Record<string, unknown>, RegExp][] = [
         [{ baseUrl: undefined }, /baseUrl/],
@@ -193,7 +193,7 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "a closed plugin breaks off what runs and refuses what comes",
+    name: "aborts running calls and refuses new calls after close",
     async run({ plugin }) {
       const api = plugin();
       const running = failure("closed", () => api.get("/silent"));
@@ -216,13 +216,13 @@ export const requestCases: Case[] = [
     },
   },
   {
-    name: "no server gives a network error that is an Error",
+    name: "throws a network error when the server is unreachable",
     async run({ site }) {
       const { port } = new URL(site);
       await using api = new RestPlugin({ baseUrl: `http://127.0.0.2:${port}/v1`, egressGuard: false });
       await api.get("/echo");
-      await using nobody = new RestPlugin({ baseUrl: "http://127.0.0.1:1/v1", apiKey: "pw-secret" });
-      const error = await failure("network", () => nobody.get("/x", { params: { key: "pw-secret" } }));
+      await using unreachable = new RestPlugin({ baseUrl: "http://127.0.0.1:1/v1", apiKey: "pw-secret" });
+      const error = await failure("network", () => unreachable.get("/x", { params: { key: "pw-secret" } }));
       assert.ok(error instanceof Error && error instanceof RestError);
       assert.match(error.message, /^GET http:\/\/127\.0\.0\.1:1\/v1\/x\?key=\*\*\* failed: ./);
       assert.deepEqual(

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type Case, failure } from "../context.ts";
 
-function answer(type: string | null, body: string, more: Record<string, unknown> = {}): [string, object] {
-  return ["/answer", { params: { type, body, ...more } }];
+function reply(type: string | null, body: string, more: Record<string, unknown> = {}): [string, object] {
+  return ["/reply", { params: { type, body, ...more } }];
 }
 
 export const responseCases: Case[] = [
   {
-    name: "answers are parsed by their content type",
+    name: "parses responses by content type",
     async run({ plugin }) {
       const api = plugin();
       const rows: [string | null, unknown][] = [
@@ -29,7 +29,7 @@ export const responseCases: Case[] = [
       ];
       for (const [type, expected] of rows) {
         for (const more of [{}, { chunked: 1 }]) {
-          const got = await api.get(...answer(type, '{"a":[1]}', more));
+          const got = await api.get(...reply(type, '{"a":[1]}', more));
           assert.deepEqual(got, expected, `${type}`);
           if (expected instanceof Uint8Array) assert.equal(Object.getPrototypeOf(got), Uint8Array.prototype);
         }
@@ -37,11 +37,11 @@ export const responseCases: Case[] = [
     },
   },
   {
-    name: "text is decoded by the charset that its type names",
+    name: "decodes text with the declared charset",
     async run({ plugin }) {
       const api = plugin();
       const read = (type: string, hex: string): Promise<unknown> =>
-        api.get("/answer", { params: { type, hex } });
+        api.get("/reply", { params: { type, hex } });
       assert.equal(await read("text/plain; charset=iso-8859-1", "5a6feb"), "Zoë");
       assert.equal(await read('text/plain; charset="utf-16le"', "5a006f00eb00"), "Zoë");
       assert.equal(await read("text/plain; charset=nonsense", "5a6fc3ab"), "Zoë");
@@ -50,25 +50,25 @@ export const responseCases: Case[] = [
     },
   },
   {
-    name: "204, 205 and empty bodies are null",
+    name: "returns null for 204, 205 and empty bodies",
     async run({ plugin }) {
       const api = plugin();
-      assert.equal(await api.get(...answer(null, "", { status: 204 })), null);
-      assert.equal(await api.get(...answer("application/json", "", { status: 205 })), null);
+      assert.equal(await api.get(...reply(null, "", { status: 204 })), null);
+      assert.equal(await api.get(...reply("application/json", "", { status: 205 })), null);
       for (const type of ["application/json", "text/plain", "application/octet-stream", null]) {
-        for (const more of [{}, { chunked: 1 }]) assert.equal(await api.get(...answer(type, "", more)), null);
+        for (const more of [{}, { chunked: 1 }]) assert.equal(await api.get(...reply(type, "", more)), null);
       }
-      assert.deepEqual(await api.post("/answer?type=application/json&body=null&status=201"), null);
+      assert.deepEqual(await api.post("/reply?type=application/json&body=null&status=201"), null);
     },
   },
   {
-    name: "broken JSON is an error and not a string",
+    name: "throws invalid_response for invalid JSON",
     async run({ plugin }) {
       const api = plugin();
       for (const body of ["{", "undefined", "{'a':1}", "NaN", "<html>", '{"a":1}}', " "]) {
         for (const more of [{}, { chunked: 1 }]) {
           const error = await failure("invalid_response", () =>
-            api.get(...answer("application/json", body, more)),
+            api.get(...reply("application/json", body, more)),
           );
           assert.match(error.message, /responded with HTTP 200 and invalid JSON/);
           assert.deepEqual([error.status, error.body], [200, body]);
@@ -77,15 +77,15 @@ export const responseCases: Case[] = [
     },
   },
   {
-    name: "__proto__ in an answer is data",
+    name: "treats __proto__ in a response as data",
     async run({ plugin }) {
-      const got = await plugin().get<object>(...answer("application/json", '{"__proto__":{"admin":true}}'));
+      const got = await plugin().get<object>(...reply("application/json", '{"__proto__":{"admin":true}}'));
       assert.equal(Reflect.get({}, "admin"), undefined);
       assert.ok(Object.hasOwn(got, "__proto__"));
     },
   },
   {
-    name: "an answer over the cap is an error that names it, compressed or not, with a length or not",
+    name: "throws response_too_large for compressed and plain bodies, with and without a length",
     async run({ plugin }) {
       const api = plugin({ maxResponseBytes: 1000 });
       assert.equal((await api.get<Uint8Array>("/stream?bytes=1000")).length, 1000);
@@ -105,13 +105,13 @@ export const responseCases: Case[] = [
         await failure("response_too_large", async () => api.tools[0]?.execute({ endpoint: path }));
       }
       const status = await failure("http", () =>
-        api.get("/answer", { params: { status: 500, body: "x".repeat(2000) } }),
+        api.get("/reply", { params: { status: 500, body: "x".repeat(2000) } }),
       );
       assert.deepEqual([status.status, status.body], [500, null]);
     },
   },
   {
-    name: "the default cap is 10 MiB",
+    name: "limits responses to 10 MiB by default",
     async run({ plugin }) {
       const api = plugin();
       const cap = 10 * 1024 * 1024;
@@ -120,7 +120,7 @@ export const responseCases: Case[] = [
     },
   },
   {
-    name: "a body that breaks off is a network error",
+    name: "throws a network error when the body ends early",
     async run({ plugin }) {
       const api = plugin();
       for (const query of ["", "?chunked=1", "?type=application/json", "?type=text/plain&chunked=1"]) {
@@ -133,7 +133,7 @@ export const responseCases: Case[] = [
     },
   },
   {
-    name: "compressed answers are the same with and without the guard",
+    name: "decompresses responses with and without the guard",
     async run({ plugin }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ egressGuard });

@@ -5,7 +5,7 @@ import { type Case, failure } from "../context.ts";
 
 export const timeoutCases: Case[] = [
   {
-    name: "the timeout covers silence, a stalled body, a stalled download and a stalled upload",
+    name: "times out without a response, during a body, a download and an upload",
     async run({ plugin, folder }) {
       for (const egressGuard of [false, true]) {
         const api = plugin({ timeout: 0.2, egressGuard });
@@ -31,7 +31,7 @@ export const timeoutCases: Case[] = [
     },
   },
   {
-    name: "a call sets its own timeout, longer or shorter",
+    name: "uses the timeout of the call, longer or shorter",
     async run({ plugin }) {
       const short = plugin({ timeout: 0.05 });
       await failure("timeout", () => short.get("/silent"));
@@ -42,20 +42,20 @@ export const timeoutCases: Case[] = [
     },
   },
   {
-    name: "the timeout covers the retries",
+    name: "includes retries in the timeout",
     async run({ plugin, log }) {
       const api = plugin({ timeout: 0.5, retry: { attempts: 20, delay: 0.05, maxDelay: 0.1 } });
       const begun = performance.now();
       await failure("timeout", () => api.get("/silent"));
       assert.ok(performance.now() - begun < 5000);
       assert.equal((await log()).requests.length, 1);
-      // Whichever comes first: the end of the time, or a wait that would go beyond it.
-      await assert.rejects(api.get("/answer?status=503", { timeout: 0.3 }), { name: "RestError" });
+      // Fails by the timeout, or by a retry delay that would exceed it.
+      await assert.rejects(api.get("/reply?status=503", { timeout: 0.3 }), { name: "RestError" });
       assert.ok((await log()).requests.length > 2);
     },
   },
   {
-    name: "the caller's signal ends a call, before it begins and while it runs",
+    name: "aborts a call by the caller's signal, before it starts and while it runs",
     async run({ plugin, log }) {
       const api = plugin();
       await failure("aborted", () => api.get("/echo", { signal: AbortSignal.abort() }));
@@ -68,7 +68,7 @@ export const timeoutCases: Case[] = [
           const before = (await log()).requests.length;
           const controller = new AbortController();
           const ended = call(controller.signal).then(
-            () => assert.fail("it ended by itself"),
+            () => assert.fail("the call succeeded"),
             (error: unknown) => error,
           );
           while ((await log()).requests.length === before) {}

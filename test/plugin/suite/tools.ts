@@ -5,7 +5,7 @@ import { type Case, type Echo, failure } from "../context.ts";
 
 export const toolCases: Case[] = [
   {
-    name: "the tools are those of the specification, and no others",
+    name: "defines exactly the four tools",
     async run({ plugin, site }) {
       const { tools } = plugin();
       const expected = [
@@ -36,7 +36,7 @@ export const toolCases: Case[] = [
     },
   },
   {
-    name: "each tool sends its request, with the credential",
+    name: "sends the request of each tool with the API key",
     async run({ plugin }) {
       const api = plugin();
       const rows = [
@@ -54,7 +54,7 @@ export const toolCases: Case[] = [
     },
   },
   {
-    name: "wrong arguments are refused with the rule, and nothing is sent",
+    name: "refuses invalid arguments without sending anything",
     async run({ plugin, log }) {
       const api = plugin();
       const rows: [unknown, RegExp][] = [
@@ -86,7 +86,7 @@ export const toolCases: Case[] = [
     },
   },
   {
-    name: "no model sees the credential, whatever the server says back",
+    name: "redacts the API key in every result and error",
     async run({ plugin }) {
       const keys = ["key-1234", 'q"uo\\te/&=ü', "12345"];
       for (const apiKey of keys) {
@@ -120,32 +120,32 @@ export const toolCases: Case[] = [
     },
   },
   {
-    name: "results over the size are cut with a note, and bytes are described",
+    name: "truncates long results with a note and describes bytes",
     async run({ plugin }) {
       const api = plugin({ toolResultMaxChars: 300 });
       const get = (endpoint: string): Promise<unknown> => tool(api, "http_get").execute({ endpoint });
-      assert.equal(await get(`/answer?type=text/plain&body=${"x".repeat(300)}`), "x".repeat(300));
-      const cut = String(await get(`/answer?type=text/plain&body=${"x".repeat(301)}`));
+      assert.equal(await get(`/reply?type=text/plain&body=${"x".repeat(300)}`), "x".repeat(300));
+      const cut = String(await get(`/reply?type=text/plain&body=${"x".repeat(301)}`));
       assert.equal(
         cut,
         `${"x".repeat(300)}\n[truncated to the first 300 of 301 characters; request less data]`,
       );
-      const json = String(await get(`/answer?type=application/json&body=["${"y".repeat(400)}"]`));
+      const json = String(await get(`/reply?type=application/json&body=["${"y".repeat(400)}"]`));
       assert.ok(json.startsWith('["yyy') && json.endsWith("of 404 characters; request less data]"));
       const pair = String(
-        await get(`/answer?type=text/plain&body=${"x".repeat(299)}${encodeURIComponent("😀")}`),
+        await get(`/reply?type=text/plain&body=${"x".repeat(299)}${encodeURIComponent("😀")}`),
       );
       assert.ok(pair.isWellFormed() && pair.startsWith(`${"x".repeat(299)}\n[truncated`));
-      assert.equal(await get("/answer?hex=00ff"), "[2 bytes that are neither JSON nor text]");
-      assert.equal(await get("/answer?status=204"), null);
+      assert.equal(await get("/reply?hex=00ff"), "[2 bytes that are neither JSON nor text]");
+      assert.equal(await get("/reply?status=204"), null);
       const error = await failure("http", () =>
-        get(`/answer?status=500&type=text/plain&body=${"z".repeat(999)}`),
+        get(`/reply?status=500&type=text/plain&body=${"z".repeat(999)}`),
       );
       assert.match(String(error.body), /^z{300}\n\[truncated/);
       const deep = `${"[".repeat(3000)}${"]".repeat(3000)}`;
       const nested = plugin({ toolResultMaxChars: 10_000 });
       assert.ok(
-        await tool(nested, "http_get").execute({ endpoint: `/answer?type=application/json&body=${deep}` }),
+        await tool(nested, "http_get").execute({ endpoint: `/reply?type=application/json&body=${deep}` }),
       );
     },
   },
