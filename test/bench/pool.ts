@@ -1,8 +1,8 @@
 /**
- * What the way through a child process costs: `node test/bench/pool.ts`, or with `bun` or `deno run -A`.
+ * The cost of a runner: `node test/bench/pool.ts`, or with `bun` or `deno run -A`.
  *
- * Start-up, latency and throughput are separate. The limits are the server's defaults but for the number of executions in
- * a child, which is the number of jobs kept in flight.
+ * Start-up, latency and throughput are separate. The limits are the server's defaults, except for the executions per
+ * runner, which is the number of attempts in flight.
  */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const agents: Record<string, string> = {
   tenLines: `export default () => { for (let i = 0; i < 10; i++) console.log("line", i, { i }); };`,
   output64KiB: `const text = "x".repeat(65536); export default () => text;`,
   output4MiB: `const text = "x".repeat(4 * 2 ** 20 - 2); export default () => text;`,
-  runChildExecution: `export default (input, ctx) => ctx.run("child", { n: input.n });`,
+  runChild: `export default (input, ctx) => ctx.run("child", { n: input.n });`,
 };
 
 const folder = mkdtempSync(join(tmpdir(), "svc-pool-bench-"));
@@ -51,18 +51,18 @@ const pools: Pools = createPools({
   },
 });
 
-let jobs = 0;
+let attempts = 0;
 function run(agent: string): Promise<Outcome> {
-  jobs += 1;
+  attempts += 1;
   const job: Attempt = {
-    executionId: `exe_${jobs}`,
+    executionId: `exe_${attempts}`,
     organizationId: "org_bench",
     deploymentId: "dep_bench",
     environment: "production",
     kind: "agent",
     name: agent,
     module: `agents/${agent}.ts`,
-    input: { n: jobs },
+    input: { n: attempts },
     attemptNumber: 1,
     trigger: "webhook",
     timeoutMs: 300_000,
@@ -94,7 +94,7 @@ async function throughput(agent: string, inFlight: number): Promise<void> {
   );
 }
 
-/** One job at a time, with a pause between, as a warm server has it. */
+/** One attempt at a time with pauses, as on a warm server with little load. */
 async function latency(agent: string, until: "outcome" | "first line"): Promise<void> {
   const timesUs: number[] = [];
   for (let i = 0; i < 100 * seconds; i++) {

@@ -52,7 +52,7 @@ export default () => deeper();`,
 };`,
 };
 
-/** The server's environment holds what no agent may see. */
+/** Variables of the server's environment that no agent may read. */
 const env = { SVC_CANARY: "canary-of-the-server" };
 
 onEveryRuntime("executions", { env }, (server) => {
@@ -63,8 +63,8 @@ onEveryRuntime("executions", { env }, (server) => {
 
   const page = (query: string) => ok<ExecutionPage>(server, "GET", `/api/v1/executions?${query}`);
 
-  describe("what is returned", () => {
-    test("the record tells the run from its beginning to its end", async () => {
+  describe("an execution", () => {
+    test("has a complete record", async () => {
       const input = { text: "ä", list: [1, { deep: null }] };
       const queued = await run(server, "echo", input);
       expect(queued).toMatchObject({ status: "queued", kind: "agent", name: "echo", trigger: "run", input });
@@ -87,7 +87,7 @@ onEveryRuntime("executions", { env }, (server) => {
       expect(execution.error).toBeUndefined();
     });
 
-    test("the input is {} unless given, and the types come from 'svc'", async () => {
+    test("has the input {} by default, and can import types from 'svc'", async () => {
       const { execution_id } = await ok<ExecutionJson>(server, "POST", "/api/v1/executions", {
         json: { name: "echo" },
       });
@@ -95,7 +95,7 @@ onEveryRuntime("executions", { env }, (server) => {
       expect((await runToEnd(server, "defined", { a: 21 })).output).toEqual({ twice: 42 });
     });
 
-    test("the context tells the code about its execution", async () => {
+    test("has a context", async () => {
       const { execution_id, output } = await runToEnd(server, "context");
       expect(output).toEqual({
         executionId: execution_id,
@@ -109,7 +109,7 @@ onEveryRuntime("executions", { env }, (server) => {
       });
     });
 
-    test("what JSON writes differently is written as JSON does", async () => {
+    test("has an output that is serialized as JSON", async () => {
       expect((await runToEnd(server, "nothing")).output).toBeNull();
       expect((await runToEnd(server, "date")).output).toEqual({
         at: "1970-01-01T00:00:00.000Z",
@@ -128,8 +128,8 @@ onEveryRuntime("executions", { env }, (server) => {
     );
   });
 
-  describe("what fails", () => {
-    test("an error keeps its name, message and place in the project", async () => {
+  describe("a failed execution", () => {
+    test("has an error with name, message and location in the project", async () => {
       const { status, error } = await runToEnd(server, "throws");
       expect(status).toBe("failed");
       expect(error).toMatchObject({ name: "TypeError", message: "the reason" });
@@ -137,7 +137,7 @@ onEveryRuntime("executions", { env }, (server) => {
       expect(error?.stack).not.toContain(server.dataDir);
     });
 
-    test("what is thrown need not be an error", async () => {
+    test("may have thrown a value that is not an error", async () => {
       expect((await runToEnd(server, "throws-text")).error?.message).toContain("just text");
       expect((await runToEnd(server, "throws-nothing")).error?.message).toContain("undefined");
       expect((await runToEnd(server, "rejects")).error).toMatchObject({
@@ -157,7 +157,7 @@ onEveryRuntime("executions", { env }, (server) => {
       expect(execution.error?.message).not.toBe("");
     });
 
-    test("and nothing else: what runs beside it succeeds at its first attempt", async () => {
+    test("does not affect other executions in the same runner", async () => {
       const echo = (number: number) => run(server, "echo", { number });
       const culprits = ["exits", "spins", "throws", "hangs", "polite", "cycle", "kills"];
       const queued = [
@@ -179,8 +179,8 @@ onEveryRuntime("executions", { env }, (server) => {
     });
   });
 
-  test("several run at the same time in one process", async () => {
-    // Each waits until all five have come: one after the other, none would ever end.
+  test("several executions run concurrently in one runner", async () => {
+    // Each waits for the other four. Sequential execution would deadlock.
     const code = `let waiting = [];
 export default () => new Promise((resolve) => {
   waiting.push(resolve);
@@ -195,7 +195,7 @@ export default () => new Promise((resolve) => {
     expect(outputs[0]).not.toBe(server.pid);
   });
 
-  test("the code sees nothing of the server's environment", async () => {
+  test("users' code cannot read the server's environment", async () => {
     const { output } = await runToEnd(server, "environment");
     const text = JSON.stringify(output);
     expect(text).not.toContain("canary-of-the-server");
@@ -209,7 +209,7 @@ export default () => new Promise((resolve) => {
       return (await watched(server, execution_id)).flatMap(({ log }) => log ?? []);
     };
 
-    test("has what the code printed, in order, with its level", async () => {
+    test("contains the output of the code in order, with levels", async () => {
       const lines = await logged("chatty");
       expect(lines.map(({ level, message }) => [level, message])).toEqual([
         ["debug", "one"],
@@ -223,7 +223,7 @@ export default () => new Promise((resolve) => {
       );
     });
 
-    test("has an unhandled rejection, which fails nothing", async () => {
+    test("contains an unhandled rejection, which does not fail the execution", async () => {
       const { execution_id } = await run(server, "rejects-aside");
       const events = await watched(server, execution_id);
       expect(events.at(-1)?.execution).toMatchObject({ status: "succeeded", output: "fine" });
@@ -231,7 +231,7 @@ export default () => new Promise((resolve) => {
       expect(text).toContain("nobody looks");
     });
 
-    test("says why an execution failed and that it is not tried again", async () => {
+    test("contains the reason of a failure and that there is no retry", async () => {
       const lines = await logged("throws");
       expect(lines).toMatchObject([
         {
@@ -243,8 +243,8 @@ export default () => new Promise((resolve) => {
     });
   });
 
-  describe("what cannot be run", () => {
-    test("has no such name, no such kind, or no such environment", async () => {
+  describe("a request to run an execution is rejected", () => {
+    test("for an unknown name, kind or environment", async () => {
       const tries: [json: object, message: RegExp][] = [
         [{ name: "nobody" }, /no agent or workflow 'nobody' in production/],
         [{ name: "" }, /no agent or workflow ''/],
@@ -259,7 +259,7 @@ export default () => new Promise((resolve) => {
     });
   });
 
-  test("the list is filtered and comes in pages, newest first", async () => {
+  test("the list is filtered and paginated, newest first", async () => {
     const since = new Date().toISOString();
     const made: string[] = [];
     for (let number = 0; number < 5; number++)

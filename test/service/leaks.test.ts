@@ -1,4 +1,4 @@
-/** Nothing that is secret is written anywhere: planted values are looked for in all that the server prints and keeps. */
+/** Secrets are never written: searches the server's output and data folder for known values. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -46,7 +46,7 @@ test("no key, secret or signature appears in the output and the data folder of t
 
   const planted = { secret, token, apiKey: server.apiKey, signature };
   for (const [name, value] of Object.entries(planted)) {
-    // The id of a key is public; the part after it is secret.
+    // The id of a key is public. The part after it is secret.
     const needle = value.startsWith("svc_") ? (value.split("_")[2] ?? "") : value;
     expect(printed.includes(needle), `${name} was printed`).toBe(false);
     for (const file of filesUnder(server.dataDir)) {

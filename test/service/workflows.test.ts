@@ -65,7 +65,7 @@ const workflows = {
   idle: "export default async (_, ctx) => { ctx.run('double', { n: 1 }).catch(() => {}); return 'gone'; };",
 };
 
-/** So little room that a workflow which kept its slot while it waits would never end. */
+/** So few slots that a workflow that kept its slot while it waits would deadlock. */
 const env = { SVC_CONCURRENCY: "2", SVC_EXECUTIONS_PER_RUNNER: "2", SVC_RUNNERS_PER_DEPLOYMENT: "1" };
 
 onEveryRuntime("workflows", { env }, (server) => {
@@ -78,8 +78,8 @@ onEveryRuntime("workflows", { env }, (server) => {
     return executions.filter(({ parent_execution_id }) => parent_execution_id === id);
   };
 
-  describe("children", () => {
-    test("run as executions of their own, many at a time, and give back what they return", async () => {
+  describe("child executions", () => {
+    test("run concurrently as executions of their own, and return their output", async () => {
       const { execution_id, output, kind } = await runToEnd(server, "sums", { numbers: [1, 2, 3, 4, 5] });
       expect([kind, output]).toEqual(["workflow", 30]);
       const children = await childrenOf(execution_id);
@@ -89,7 +89,7 @@ onEveryRuntime("workflows", { env }, (server) => {
       }
     });
 
-    test("that fail throw in the parent, which may catch it", async () => {
+    test("throw their error in the parent, which may catch it", async () => {
       const { execution_id, output } = await runToEnd(server, "catches");
       const [child] = await childrenOf(execution_id);
       expect(output).toMatchObject({ name: "ExecutionError", id: child?.execution_id });
@@ -97,38 +97,38 @@ onEveryRuntime("workflows", { env }, (server) => {
       expect(child?.error).toMatchObject({ name: "RangeError", message: "broken child" });
     });
 
-    test("that fail uncaught fail the parent", async () => {
+    test("fail the parent when it does not catch their error", async () => {
       const { status, error } = await runToEnd(server, "passes");
       expect([status, error?.name]).toEqual(["failed", "ExecutionError"]);
       expect(error?.message).toContain("broken child");
     });
 
-    test("of an unknown name are refused", async () => {
+    test("of an unknown name are rejected", async () => {
       const { status, error } = await runToEnd(server, "unknown");
       expect(status).toBe("failed");
       expect(error?.message).toContain("no agent or workflow of that name");
     });
 
-    test("nest 100 levels deep with room for two, and no deeper", async () => {
+    test("nest up to 100 levels with two slots", async () => {
       expect(await runToEnd(server, "dives", { levels: 100 })).toMatchObject({ output: "bottom" });
       const { status, error } = await runToEnd(server, "dives", { levels: 101 });
       expect(status).toBe("failed");
       expect(error?.message).toContain("at most 100 levels");
     });
 
-    test("that have ended are not run again by a later attempt", async () => {
+    test("are not run again by a later attempt of the parent", async () => {
       const { execution_id, output, attempt } = await runToEnd(server, "resumes");
       expect([attempt, output]).toEqual([3, [2, 4]]);
       expect((await childrenOf(execution_id)).length).toBe(2);
     });
 
-    test("of another name under the same key are refused", async () => {
+    test("of another name under the same key are rejected", async () => {
       const { status, error } = await runToEnd(server, "confuses");
       expect(status).toBe("failed");
       expect(error?.message).toMatch(/an earlier attempt ran 'double' at this position/);
     });
 
-    test("run to their end when the parent does not wait for them", async () => {
+    test("run to completion when the parent does not wait for them", async () => {
       const { execution_id, output } = await runToEnd(server, "idle");
       expect(output).toBe("gone");
       for (const child of await childrenOf(execution_id)) {
@@ -138,7 +138,7 @@ onEveryRuntime("workflows", { env }, (server) => {
   });
 
   describe("retries", () => {
-    test("go on until an attempt succeeds", async () => {
+    test("continue until an attempt succeeds", async () => {
       const { execution_id } = await run(server, "flaky", { until: 3 });
       const events = await watched(server, execution_id);
       expect(events.at(-1)?.execution).toMatchObject({ status: "succeeded", attempt: 3, output: 3 });
@@ -164,12 +164,12 @@ onEveryRuntime("workflows", { env }, (server) => {
       expect(sorted).toEqual(sorted.toSorted((a, b) => a - b));
     });
 
-    test("end after max_retries, with the error of the last attempt", async () => {
+    test("end after max_retries with the error of the last attempt", async () => {
       const { status, attempt, error } = await runToEnd(server, "flaky", { until: 99 });
       expect([status, attempt, error?.message]).toEqual(["failed", 4, "attempt 4"]);
     });
 
-    test("are off unless they are turned on, and never follow a final error", async () => {
+    test("are off by default, and never follow a final error", async () => {
       expect(await runToEnd(server, "once", { until: 2 })).toMatchObject({ status: "failed", attempt: 1 });
       expect(await runToEnd(server, "final")).toMatchObject({
         status: "failed",
@@ -178,7 +178,7 @@ onEveryRuntime("workflows", { env }, (server) => {
       });
     });
 
-    test("follow an attempt that ended its process", async () => {
+    test("follow an attempt that ended its runner", async () => {
       expect(await runToEnd(server, "dies")).toMatchObject({ status: "succeeded", attempt: 2, output: 2 });
     });
   });

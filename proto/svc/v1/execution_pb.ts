@@ -121,7 +121,7 @@ export type Execution = Message<"svc.v1.Execution"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * When its present attempt started; absent before the first.
+   * When its first attempt started; absent before.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 15;
    */
@@ -268,7 +268,7 @@ export type ExecutionJson = {
   createdAt?: TimestampJson;
 
   /**
-   * When its present attempt started; absent before the first.
+   * When its first attempt started; absent before.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 15;
    */

@@ -1,4 +1,4 @@
-/** A webhook's way without a store and a child process: the agent's line runs in the server that got the request. */
+/** A server without store and runners: it runs the agent's line in the request handler. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

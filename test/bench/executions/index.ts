@@ -1,13 +1,13 @@
 /**
- * `npm run bench:executions [-- --seconds 10]`: a webhook's whole way, with rate limits on and set high.
+ * `npm run bench:executions [-- --seconds 10]`: end to end from the webhook, with rate limits on and set high.
  *
- * - latency: 50 webhooks per second to a warm agent; from the request's first byte to the agent's first line, against
- *   the same without a store and a child process.
- * - throughput: as many webhooks as are accepted, a trivial agent run in its child process for each, its result stored;
- *   what ended per second against the accepts per second of the limit program, in turn.
- * - sustained: half of the rate that must be reached, for a minute.
- * - neighbours: the latency beside an agent of another deployment that leaks, spins or crashes.
- * - queue: accepts, latency and claims with a million executions waiting, against none; claims: these alone.
+ * - latency: 50 webhooks per second to a warm agent. From the first byte of the request to the first line of the agent,
+ *   compared with a server without store and runners.
+ * - throughput: webhooks at the maximum rate, each with an execution of a trivial agent. Finished executions per second,
+ *   compared with accepted requests per second of the limit program, in alternating rounds.
+ * - sustained: half of the required rate for a minute.
+ * - neighbours: the latency next to another deployment whose agent leaks memory, blocks or crashes.
+ * - queue: accepts, latency and claims with a million queued executions, compared with none. claims: only the claims.
  */
 import { parseArgs } from "node:util";
 import { latency } from "./latency.ts";

@@ -6,7 +6,7 @@ import { latencies, percentile, report, withServer } from "./setup.ts";
 
 const ratePerSecond = 50;
 
-/** From a webhook's first byte to the agent's first line, and the same without a store and a child, in turn. */
+/** Latency from the first byte of the webhook to the first line of the agent, compared with a server without store and runners. */
 export async function latency(seconds: number, rounds: number): Promise<void> {
   const bare = await startBare();
   try {
@@ -17,7 +17,7 @@ export async function latency(seconds: number, rounds: number): Promise<void> {
         const ours = await latencies(url, ratePerSecond, seconds);
         const theirs = await latencies(bare.url, ratePerSecond, seconds);
         report("latency", ours);
-        report("latency without a store and a child", theirs);
+        report("latency without store and runners", theirs);
         ratios.push(percentile(ours, 0.5) / percentile(theirs, 0.5));
       }
       ratios.sort((a, b) => a - b);

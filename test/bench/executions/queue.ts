@@ -6,8 +6,8 @@ import { load } from "../limit/child.ts";
 import { Counter, latencies, report, withServer } from "./setup.ts";
 
 /**
- * What a long queue costs: accepts and the latency of an agent beside `queued` executions that wait for a time to come,
- * and how fast as many are claimed and run whose time has come, against none and few.
+ * The cost of a long queue: accepts and latency with `queued` executions that are not due, and the rate of claims with the
+ * same number of due executions, compared with an empty and a short queue.
  */
 export async function queue(seconds: number, queued: number): Promise<void> {
   await withServer("node", async (server, url) => {
@@ -32,7 +32,7 @@ export async function queue(seconds: number, queued: number): Promise<void> {
   await claims(seconds, queued);
 }
 
-/** Executions per second that are claimed and run, of so many and of few that are due. */
+/** Executions per second with many and with few due executions. */
 export async function claims(seconds: number, queued: number): Promise<void> {
   const few = await claimRate(seconds, 100_000);
   const many = await claimRate(seconds, queued);
@@ -41,7 +41,7 @@ export async function claims(seconds: number, queued: number): Promise<void> {
   );
 }
 
-/** Executions per second that end while very many are due. */
+/** Finished executions per second with many due executions. */
 async function claimRate(seconds: number, queued: number): Promise<number> {
   let rate = Number.NaN;
   await withServer("node", async (server) => {
@@ -60,7 +60,7 @@ async function claimRate(seconds: number, queued: number): Promise<number> {
   return rate;
 }
 
-/** Executions of the deployment that is there, due at a time. */
+/** Inserts executions of the existing deployment. */
 function fill(server: TestServer, count: number, dueAt: number): void {
   const db = new DatabaseSync(join(server.dataDir, "svc.db"));
   db.exec("PRAGMA busy_timeout = 10000");

@@ -1,4 +1,4 @@
-/** What every part of this benchmark measures on: a server of its own with rate limits on and set high. */
+/** The server of each part of this benchmark, with rate limits on and set high. */
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,7 +14,7 @@ const env = {
 };
 const agent = new Agent({ keepAlive: true });
 
-/** Answers with the time at which its first line ran. */
+/** Returns the time at which its first line ran. */
 const now: ProjectSource["agents"] = {
   now: {
     code: "export default () => ({ at: performance.timeOrigin + performance.now() });",
@@ -22,7 +22,7 @@ const now: ProjectSource["agents"] = {
   },
 };
 
-/** @param work - is given the URL of a webhook of a warm agent */
+/** @param work - gets the URL of a webhook of a warm agent */
 export async function withServer(
   runtime: Runtime,
   work: (server: TestServer, url: string) => Promise<void>,
@@ -77,7 +77,7 @@ export function report(what: string, sorted: readonly number[]): void {
   console.log(`${what}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(0.9999)} ms of ${sorted.length}`);
 }
 
-/** Reads the server's database beside it: what has ended, and what has not. */
+/** Counts finished and unfinished executions in the server's database. */
 export class Counter {
   readonly #db: DatabaseSync;
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { type LimitProgram, load, startLimitProgram } from "../limit/child.ts";
 import { Counter, withServer } from "./setup.ts";
 
-/** The share of the limit program's accepts per second that must run to its end. */
+/** Required executions per second, as a share of the accepts per second of the limit program. */
 const bound = 0.2;
 
-/** As many webhooks as are accepted; what ended per second against the limit program, in turn. */
+/** Executions per second at the maximum rate of webhooks, compared with the limit program in alternating rounds. */
 export async function throughput(seconds: number, pairs: number): Promise<void> {
   await withLimitProgram(async (limit) => {
     const ratios: number[] = [];
@@ -37,7 +37,7 @@ export async function throughput(seconds: number, pairs: number): Promise<void> 
   });
 }
 
-/** Half of the bound's rate for a minute, or as long as is asked: whether what waits grows. */
+/** Half of the required rate for a minute by default: whether the backlog grows. */
 export async function sustained(seconds: number): Promise<void> {
   await withLimitProgram(async (limit) => {
     const bare = await acceptsPerSecond(limit, 5);
