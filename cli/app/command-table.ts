@@ -145,7 +145,7 @@ const service: Table = {
   },
   serve: { summary: "Runs the service", load: () => import("../commands/serve.ts") },
   admin: {
-    summary: "Manages organizations and API keys in the data folder of a service",
+    summary: "Manages organizations and API keys in a data folder",
     commands: {
       organizations,
       keys: {

@@ -11,7 +11,7 @@ type Row = readonly [left: string, right: string];
 export function rootHelp(): string {
   const width = widest(Object.keys(commands));
   return [
-    "svc deploys agents and workflows and runs them on demand, on schedules and on webhooks.",
+    wrap("svc deploys agents and workflows and runs them on demand, on schedules and on webhooks.", 0),
     `${colors.bold("Usage")}\n  svc <command> [options]`,
     ...sections.map(([title, table]) =>
       block(
@@ -22,10 +22,10 @@ export function rootHelp(): string {
     ),
     block("Environment variables", [
       ["SVC_API_KEY", "API key"],
-      ["SVC_BASE_URL", "Address of the service; default http://127.0.0.1:7070"],
+      ["SVC_BASE_URL", "Address of the service (default: http://127.0.0.1:7070)"],
       ["NO_COLOR", "Disables colors"],
     ]),
-    colors.dim("Run `svc <command> --help` for more about a command, `svc --version` for the version."),
+    colors.dim("Run `svc <command> --help` for the options of a command."),
   ].join("\n\n");
 }
 
@@ -41,7 +41,7 @@ export function groupHelp(path: string, group: Group): string {
     `${group.summary}.`,
     `${colors.bold("Usage")}\n  ${path} <command> [options]`,
     block("Commands", rows),
-    colors.dim(`Run \`${path} <command> --help\` for more about a command.`),
+    colors.dim(`Run \`${path} <command> --help\` for the options of a command.`),
   ].join("\n\n");
 }
 
@@ -63,9 +63,15 @@ export function commandHelp(path: string, { summary }: Leaf, command: Command): 
       ...options.map(([name, definition]): Row => [optionLabel(name, definition), described(definition)]),
       ["-h, --help", "Print this help"],
     ]),
-    block("Examples", command.examples),
+    examplesBlock(command),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
+}
+
+function examplesBlock({ examples }: Command): string {
+  if (examples.length === 0) return "";
+  const lines = examples.map(([line, purpose]) => `  ${colors.dim(`# ${purpose}`)}\n  ${line}`);
+  return [colors.bold("Examples"), ...lines].join("\n");
 }
 
 function optionLabel(name: string, { alias, type, valueHint }: ArgumentDefinition): string {
@@ -75,7 +81,7 @@ function optionLabel(name: string, { alias, type, valueHint }: ArgumentDefinitio
 
 function described(definition: ArgumentDefinition): string {
   const choices = definition.options === undefined ? "" : `: ${definition.options.join(", ")}`;
-  const value = definition.default === undefined ? "" : ` ${colors.dim(`(default ${definition.default})`)}`;
+  const value = definition.default === undefined ? "" : ` ${colors.dim(`(default: ${definition.default})`)}`;
   return `${definition.description}${choices}${value}`;
 }
 

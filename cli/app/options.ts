@@ -7,7 +7,7 @@ export const json = {
 } as const;
 
 export const verbose = {
-  verbose: { type: "boolean", alias: "v", description: "Print requests, addresses and details" },
+  verbose: { type: "boolean", alias: "v", description: "Print each request and further details" },
 } as const;
 
 export const force = {
@@ -28,7 +28,7 @@ export const oneEnvironment = {
     type: "string",
     alias: "e",
     valueHint: "name",
-    description: "Environment; production by default",
+    description: "Environment (default: production)",
   },
 } as const;
 
@@ -42,11 +42,16 @@ export const limit = {
   },
 } as const;
 
+/** `--limit` for lists that the API returns in full. */
+export const fullListLimit: { limit: Omit<typeof limit.limit, "default"> & { default: "1000" } } = {
+  limit: { ...limit.limit, default: "1000" },
+};
+
 export const since = {
   since: {
     type: "string",
     valueHint: "time",
-    description: "Only entries since this time: 30m, 2h, 7d, or RFC 3339",
+    description: "Filter by time: 30m, 2h, 7d or RFC 3339",
     parse: pastTime as Parser<Date>,
   },
 } as const;
@@ -95,7 +100,7 @@ export const data = {
     type: "string",
     alias: "d",
     valueHint: "file",
-    description: "File with the input, a JSON object; - reads standard input. Default: {}",
+    description: "JSON file with the input, - for standard input (default: {})",
   },
 } as const;
 
@@ -112,12 +117,12 @@ export const newKey = {
     options: ["read", "trigger", "deploy", "full"],
     valueHint: "scope",
     default: "full",
-    description: "Permissions; each scope includes those before it",
+    description: "Scope; each one includes the previous",
   },
   expires: {
     type: "string",
     valueHint: "time",
-    description: "Expiry: 90d, 12h, or RFC 3339. Default: never",
+    description: "Expiry: 90d, 12h or RFC 3339 (default: never)",
     parse: futureTime as Parser<Date>,
   },
 } as const;
@@ -127,6 +132,6 @@ export const dataFolder = {
   data: {
     type: "string",
     valueHint: "folder",
-    description: "Data folder of the service (SVC_DATA_DIR; default .svc)",
+    description: "Data folder of the service (SVC_DATA_DIR, default: .svc)",
   },
 } as const;

@@ -12,7 +12,7 @@ export default command({
   details:
     "The project triages GitHub issues. It contains an agent with a webhook and a schedule, and a workflow. Existing files are never overwritten.",
   args: {
-    dir: { type: "positional", required: false, description: "Folder of the project; default: this folder" },
+    dir: { type: "positional", required: false, description: "Folder of the project (default: this folder)" },
   },
   examples: [["svc init my-project", "Create a project in a new folder"]],
   async run(values) {
@@ -42,7 +42,7 @@ export default command({
 
 function nextSteps(folder: string): string[] {
   const steps = [
-    ["svc serve", "starts a service, in another terminal"],
+    ["svc serve", "starts a service (other terminal)"],
     ["export SVC_API_KEY=<key>", "uses the key that `svc serve` prints"],
     ["svc push", "deploys the project"],
     ["svc run triage --data samples/triage.json", "runs the agent"],
@@ -50,7 +50,7 @@ function nextSteps(folder: string): string[] {
   ] as const;
   const enter = folder === "" ? [] : [`cd ${folder.includes(" ") ? JSON.stringify(folder) : folder}`];
   const width = Math.max(...steps.map(([line]) => line.length));
-  return [...enter, ...steps.map(([line, purpose]) => `${line.padEnd(width)}   ${colors.dim(purpose)}`)];
+  return [...enter, ...steps.map(([line, purpose]) => `${line.padEnd(width)}  ${colors.dim(purpose)}`)];
 }
 
 async function existingFiles(root: string, paths: readonly string[], typed: string): Promise<string[]> {

@@ -11,7 +11,7 @@ import { printMessageLine } from "../views/result.ts";
 const maxLines = 10_000;
 
 export default command({
-  details: "Prints log entries of agents, workflows and the service, oldest first.",
+  details: "Prints the entries of agents, workflows and the executor, oldest first.",
   args: {
     follow: { type: "boolean", alias: "f", description: "Follow the log until Ctrl-C" },
     lines: {

@@ -9,7 +9,7 @@ export default command({
     environment: {
       type: "positional",
       required: false,
-      description: "Environment; default: that of SVC_BASE_URL, else production",
+      description: "Environment (default: that of SVC_BASE_URL, or production)",
     },
     "dry-run": { type: "boolean", description: "Print the changes and deploy nothing" },
     ...force,

@@ -14,7 +14,7 @@ export default command({
       type: "enum",
       options: ["agent", "workflow"],
       valueHint: "kind",
-      description: "Kind, if the name is ambiguous",
+      description: "Required kind of the target",
     },
     ...oneEnvironment,
     ...follow,

@@ -11,15 +11,15 @@ export default command({
     host: {
       type: "string",
       valueHint: "address",
-      description: "Address to listen on (SVC_HOST; default 127.0.0.1)",
+      description: "Address to listen on (SVC_HOST, default: 127.0.0.1)",
     },
     port: {
       type: "string",
       valueHint: "port",
-      description: "Port to listen on, 0 for any free port (SVC_PORT; default 7070)",
+      description: "Port, 0 for any free port (SVC_PORT, default: 7070)",
       parse: integer(0, 65_535),
     },
-    data: { type: "string", valueHint: "folder", description: "Data folder (SVC_DATA_DIR; default .svc)" },
+    data: { type: "string", valueHint: "folder", description: "Data folder (SVC_DATA_DIR, default: .svc)" },
     "public-url": {
       type: "string",
       valueHint: "url",

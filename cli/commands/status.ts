@@ -46,8 +46,7 @@ export default command({
       const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
       const checks = Object.entries({ store, storage, executor, scheduler });
       const deployed = deployments.map((deployment) => [
-        sanitizeLine(deployment.project),
-        sanitizeLine(deployment.version),
+        sanitizeLine(`${deployment.project} ${deployment.version}`),
         deployment.environment,
         deployment.deploymentId,
         ago(deployment.activatedAt),
@@ -71,11 +70,7 @@ export default command({
             "Active deployments",
             deployed.length === 0
               ? `none; run ${colors.cyan("svc push")} to deploy a project`
-              : table(
-                  ["PROJECT", "VERSION", "ENVIRONMENT", "DEPLOYMENT", "ACTIVATED", "CONTENTS"],
-                  deployed,
-                  2,
-                ),
+              : table(["PROJECT", "ENVIRONMENT", "DEPLOYMENT", "ACTIVATED", "CONTENTS"], deployed, 2),
           ),
           values.verbose && recent.length > 0
             ? section("Recent executions", table(["ID", "STATUS", "NAME", "CREATED"], recent, 2))

@@ -3,12 +3,12 @@ import { data, json, verbose } from "../app/options.ts";
 
 export default command({
   details:
-    "Runs agents and workflows in the same kind of process as the service, without deploying them. A file samples/<name>.json is an input, samples/<name>.<slug>.json a payload of a webhook. The variable SVC_SECRET_<NAME> is available as ctx.secrets.<NAME>. Exits with 1 when a run fails.",
+    "Uses the runners of the service without a deployment. A file samples/<name>.json is an input, samples/<name>.<slug>.json a payload of a webhook. The variable SVC_SECRET_<NAME> is available as ctx.secrets.<NAME>. Exits with 1 when a run fails.",
   args: {
-    name: { type: "positional", required: false, description: "Agent or workflow; default: all" },
+    name: { type: "positional", required: false, description: "Agent or workflow (default: all)" },
     data: {
       ...data.data,
-      description: "File with the input; - reads standard input. Default: the samples",
+      description: "JSON file with the input, - for standard input (default: the samples)",
     },
     webhook: {
       type: "string",

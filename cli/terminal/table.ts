@@ -4,8 +4,8 @@ import { stdoutColors as colors } from "./colors.ts";
 export type Cell = string | { text: string; paint: (text: string) => string };
 
 /**
- * Formats rows in aligned columns below a dim heading. On a terminal the last column is cut at the right edge, so that
- * each row stays on one line.
+ * Formats rows in aligned columns below a dim heading. On a terminal each row is cut at the right edge, so that it stays
+ * on one line.
  *
  * @param marginWidth - columns to keep free for the indentation of the table
  */
@@ -17,21 +17,20 @@ export function table(
   const widths = headings.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
   );
-  const edge = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  const edge = process.stdout.isTTY ? process.stdout.columns - marginWidth : Number.POSITIVE_INFINITY;
   const line = (cells: readonly Cell[]): string => {
-    let used = marginWidth;
-    return cells
-      .map((cell, column) => {
-        const isLast = column === cells.length - 1;
-        const width = widths[column] ?? 0;
-        const text = textOf(cell);
-        const cut =
-          isLast && used + text.length > edge ? `${text.slice(0, Math.max(0, edge - used - 1))}…` : text;
-        used += width + 2;
-        const painted = typeof cell === "string" ? cut : cell.paint(cut);
-        return isLast ? painted : painted + " ".repeat(width - text.length);
-      })
-      .join("  ");
+    let text = "";
+    let used = 0;
+    for (const [column, cell] of cells.entries()) {
+      const room = edge - used;
+      if (room <= 0) break;
+      const content = textOf(cell);
+      const cut = content.length > room ? `${content.slice(0, room - 1)}…` : content;
+      const width = (widths[column] ?? 0) + 2;
+      text += (typeof cell === "string" ? cut : cell.paint(cut)) + " ".repeat(width - content.length);
+      used += width;
+    }
+    return text.trimEnd();
   };
   const heading = headings.map((text): Cell => ({ text, paint: colors.dim }));
   return [heading, ...rows].map(line).join("\n");

@@ -32,14 +32,19 @@ export async function printResource(
   else print(await text());
 }
 
-/** Prints the page of a list as a table. For an empty list it reports `empty`, a message and a hint. */
-export async function printList(
-  page: Message & { nextPageToken?: string },
-  values: { json: boolean; limit?: number },
+/**
+ * Prints the page of a list as a table. For an empty list it reports `empty`, a message and a hint.
+ *
+ * @param list - `hasMore` when there are entries after the page
+ */
+export async function printList<Page extends Message>(
+  page: Page,
+  values: { json: boolean },
   list: {
     headings: readonly string[];
     rows: readonly (readonly Cell[])[];
     empty: readonly [message: string, hint: string];
+    hasMore: boolean;
   },
 ): Promise<void> {
   if (values.json) return printMessage(page);
@@ -48,6 +53,5 @@ export async function printList(
     return report.hint(list.empty[1]);
   }
   print(table(list.headings, list.rows));
-  if (page.nextPageToken)
-    report.hint(`Only the first ${values.limit} are shown. Raise --limit or add a filter.`);
+  if (list.hasMore) report.hint("There are more entries. Raise --limit or add a filter.");
 }

@@ -29,7 +29,10 @@ export function scheduleText(schedule: Schedule): string {
 export function nextRunCells(schedule: Schedule): [inItsZone: Cell, local: string] {
   const next = dateOf(schedule.nextRunAt);
   if (next === null) return [{ text: stateOf(schedule), paint: colors.dim }, ""];
-  return [formatTime(next, schedule.timezone), `${formatTime(next)} (${relativeTime(next)})`];
+  return [
+    toMinute(formatTime(next, schedule.timezone)),
+    `${toMinute(formatTime(next))} (${relativeTime(next)})`,
+  ];
 }
 
 /** The result and age of the last tick; empty before the first. */
@@ -42,6 +45,11 @@ export function scheduleStateText(schedule: Schedule): string {
   const next = dateOf(schedule.nextRunAt);
   const when = next === null ? "" : `; next run at ${formatTime(next)} (${relativeTime(next)})`;
   return `${schedule.name} is ${paintedStatus(stateOf(schedule))}${when}.`;
+}
+
+/** Cron has a resolution of one minute. */
+function toMinute(time: string): string {
+  return time.slice(0, "2026-11-20 10:08".length);
 }
 
 function stateOf(schedule: Schedule): string {

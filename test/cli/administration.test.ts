@@ -33,6 +33,9 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect((await service.run("keys list")).stdout).toMatch(
       /ci +read .* revoked 0 s ago|ci +read .* revoked \d+ s ago/,
     );
+    const limited = await service.json<{ keys: unknown[] }>("keys --limit 1");
+    expect(limited.keys).toHaveLength(1);
+    expect((await service.run("keys --limit 1")).stderr).toMatch(/^hint: {2}There are more entries/);
     expect(await service.json("keys create --name second")).toMatchObject({
       key: { scope: "full" },
       token: expect.stringMatching(/^svc_/),

@@ -107,7 +107,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
       /^ID +STATUS +NAME +TRIGGER +CREATED +TOOK\nexe_\w+ {2}succeeded {2}triage-backlog {2}run .*\n$/,
     );
     expect((await run("executions --limit 2")).stderr).toMatch(
-      /^hint: {2}Only the first 2 are shown\. Raise --limit/,
+      /^hint: {2}There are more entries\. Raise --limit/,
     );
     expect(await json("executions --status failed")).toMatchObject({ executions: [] });
     expect(await json("executions --since 1h --limit 1")).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { commands } from "../../cli/app/command-table.ts";
+import type { Command } from "../../cli/app/command.ts";
+import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { run } from "../../cli/app/dispatch.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { leaves, type Result, svc } from "./support.ts";
@@ -33,6 +34,7 @@ describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
     [["--verison"], /Unknown option --verison for `svc`; did you mean --version\?/],
     [["webhook", "list", "--api-key-onl"], /did you mean --api-key-only\?/],
     [["webhook", "list", "--apiKeyOnly"], /Unknown option --apiKeyOnly/],
+    [["push", "--dryrun"], /Unknown option --dryrun for `svc push`; did you mean --dry-run\?/],
     [["logs", "-x"], /Unknown option -x/],
     [["logs", "-fx"], /Unknown option -x/],
     [["logs", "--no-follow"], /Unknown option --no-follow/],
@@ -91,8 +93,23 @@ describe("svc", () => {
     // No colors without a terminal, and no missing description.
     expect(stdout).not.toContain("\u001b");
     expect(stdout).not.toContain("undefined");
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     expect(stderr).toBe("");
     expect(code).toBe(0);
+  });
+
+  test("-v is --verbose in every command", async () => {
+    const load = async (table: Readonly<Record<string, Leaf | Group>>): Promise<Command[]> =>
+      (
+        await Promise.all(
+          Object.values(table).map(async (entry) =>
+            "load" in entry ? [(await entry.load()).default] : load(entry.commands),
+          ),
+        )
+      ).flat();
+    const options = (await load(commands)).flatMap(({ args }) => Object.entries(args));
+    const names = options.filter(([name, { alias }]) => name === "verbose" || alias === "v");
+    expect(new Set(names.map(([name, { alias }]) => `${name} ${alias}`))).toEqual(new Set(["verbose v"]));
   });
 
   test.each(leaves())("%s rejects an unknown option", async (path) => {

@@ -16,7 +16,7 @@ export default command({
       type: "string",
       alias: "o",
       valueHint: "file",
-      description: "File to write; default <deployment-id>.tar.gz",
+      description: "File to write (default: <deployment-id>.tar.gz)",
     },
     extract: { type: "string", valueHint: "dir", description: "Extract to this new folder instead" },
     ...output,

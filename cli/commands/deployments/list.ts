@@ -2,7 +2,6 @@ import { connect } from "../../api/connection.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { environment, limit, output } from "../../app/options.ts";
-import { bytes } from "../../terminal/format.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printList } from "../../views/result.ts";
 import { statusCell } from "../../views/status.ts";
@@ -28,16 +27,15 @@ export default command({
       pageSize: values.limit,
     });
     await printList(page, values, {
-      headings: ["ID", "STATUS", "PROJECT", "VERSION", "ENVIRONMENT", "SIZE", "PUSHED"],
+      headings: ["ID", "STATUS", "PROJECT", "ENVIRONMENT", "PUSHED"],
       rows: page.deployments.map((deployment) => [
         deployment.deploymentId,
         statusCell(deployment.status),
-        sanitizeLine(deployment.project),
-        sanitizeLine(deployment.version),
+        sanitizeLine(`${deployment.project} ${deployment.version}`),
         deployment.environment,
-        bytes(deployment.sizeBytes),
         ago(deployment.createdAt),
       ]),
+      hasMore: page.nextPageToken !== "",
       empty: ["No deployments found.", "Run `svc push` to deploy a project, or `svc init` to create one."],
     });
   },

@@ -8,8 +8,7 @@ import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printActivated, reportPlan } from "../../views/plan.ts";
 
 export default command({
-  details:
-    "Deploys the stored package of a deployment to another environment, without packaging or uploading it.",
+  details: "The stored package is deployed. Nothing is packaged or uploaded.",
   args: {
     ...deploymentId,
     environment: {

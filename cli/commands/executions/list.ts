@@ -45,6 +45,7 @@ export default command({
           tookMs === null ? "" : duration(tookMs),
         ];
       }),
+      hasMore: page.nextPageToken !== "",
       empty: ["No executions found.", "Run `svc run <name> --data <file>` or send a request to a webhook."],
     });
   },

@@ -8,11 +8,11 @@ export default command({
   details: "Starts a new execution with the same input and follows it, as `svc run` does.",
   args: {
     ...executionId,
-    data: { ...data.data, description: "File with another input; - reads standard input" },
+    data: { ...data.data, description: "JSON file with another input, - for standard input" },
     deployment: {
       type: "string",
       valueHint: "id",
-      description: "Run the code of this deployment; default: the active one",
+      description: "Deployment to run (default: the active one)",
     },
     ...follow,
     ...verbose,

@@ -1,18 +1,19 @@
 import { connect } from "../../api/connection.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { output } from "../../app/options.ts";
+import { fullListLimit, output } from "../../app/options.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { keyStateCell } from "../../views/api-key.ts";
 import { printList } from "../../views/result.ts";
 
 export default command({
-  args: output,
+  args: { ...fullListLimit, ...output },
   async run(values) {
     const page = await (await connect("organization", values)).listApiKeys({});
-    await printList(page, values, {
+    const keys = page.keys.slice(0, values.limit);
+    await printList({ ...page, keys }, values, {
       headings: ["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "STATE"],
-      rows: page.keys.map((key) => [
+      rows: keys.map((key) => [
         key.keyId,
         sanitizeLine(key.name),
         key.scope,
@@ -20,6 +21,7 @@ export default command({
         ago(key.lastUsedAt) || "never",
         keyStateCell(key),
       ]),
+      hasMore: keys.length < page.keys.length,
       empty: ["No API keys found.", "Run `svc keys create --name <name>` to create one."],
     });
   },

@@ -22,7 +22,7 @@ export default command({
     if (keys.some((key) => key.current && key.keyId === keyId)) {
       // Only a key with scope full lists keys, so the last such key is always the current one.
       const isLast = keys.every((key) => key.scope !== "full" || key.keyId === keyId);
-      const last = ", and the last valid key with scope full. Only `svc admin keys create` can replace it";
+      const last = " and the last valid key with scope full. Only `svc admin keys create` can create another";
       if (!values.force) report.warning(`This is the API key in use${isLast ? last : ""}.`);
       await confirm(`Revoke ${keyId}?`, values);
     }

@@ -1,24 +1,27 @@
 import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
-import { oneEnvironment, output } from "../../app/options.ts";
+import { fullListLimit, oneEnvironment, output } from "../../app/options.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printList } from "../../views/result.ts";
 import { lastTickCell, nextRunCells } from "../../views/schedule.ts";
 
 export default command({
-  args: { ...oneEnvironment, ...output },
+  args: { ...fullListLimit, ...oneEnvironment, ...output },
   async run(values) {
-    const schedules = await connect("schedules", values);
-    const page = await schedules.listSchedules({ environment: values.environment ?? "" });
-    await printList(page, values, {
+    const page = await (await connect("schedules", values)).listSchedules({
+      environment: values.environment ?? "",
+    });
+    const schedules = page.schedules.slice(0, values.limit);
+    await printList({ ...page, schedules }, values, {
       headings: ["NAME", "CRON", "TIME ZONE", "NEXT RUN", "LOCAL TIME", "LAST RUN"],
-      rows: page.schedules.map((schedule) => [
+      rows: schedules.map((schedule) => [
         schedule.name,
         sanitizeLine(schedule.cron),
         sanitizeLine(schedule.timezone),
         ...nextRunCells(schedule),
         lastTickCell(schedule),
       ]),
+      hasMore: schedules.length < page.schedules.length,
       empty: ["No schedules found.", "Add `schedules` to svc-project.yaml and run `svc push`."],
     });
   },

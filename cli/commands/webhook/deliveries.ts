@@ -30,6 +30,7 @@ export default command({
     await printList(page, values, {
       headings: deliveryHeadings,
       rows: deliveryRows(page.deliveries),
+      hasMore: page.nextPageToken !== "",
       empty: ["No deliveries found.", "Run `svc webhook list` to see the webhook URLs."],
     });
   },

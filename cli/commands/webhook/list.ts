@@ -10,7 +10,7 @@ import { mappingLines } from "../../views/deployment.ts";
 import { printMessage } from "../../views/result.ts";
 
 export default command({
-  details: "Webhook URLs are secrets: a request to an unsigned webhook needs nothing but its URL.",
+  details: "Treat webhook URLs as secrets. Anyone who has the URL can call an unsigned webhook.",
   args: {
     "api-key-only": { type: "boolean", description: "Only webhooks pushed with the current API key" },
     ...oneEnvironment,

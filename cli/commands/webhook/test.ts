@@ -12,13 +12,13 @@ import { mappingTrace } from "../../views/execution.ts";
 
 export default command({
   details:
-    "Applies the field mapping in svc-project.yaml to a payload and prints the input. Runs no code and needs no service.",
+    "Reads the field mapping from svc-project.yaml and prints the resulting input. Runs no code and needs no service.",
   args: {
     slug: { type: "positional", description: "Webhook slug" },
     data: {
       ...data.data,
       required: true,
-      description: "File with the payload; - reads standard input (required)",
+      description: "JSON file with the payload, - for standard input (required)",
     },
     agent: { ...target.agent, description: "Agent of the webhook, if the slug is ambiguous" },
     workflow: { ...target.workflow, description: "Workflow of the webhook, if the slug is ambiguous" },

@@ -1,16 +1,16 @@
 import { withStore } from "../../../api/admin-store.ts";
 import { type Command, command } from "../../../app/command.ts";
-import { dataFolder, json } from "../../../app/options.ts";
+import { dataFolder, fullListLimit, json } from "../../../app/options.ts";
 import { relativeTime } from "../../../terminal/format.ts";
 import { print, printJson } from "../../../terminal/output.ts";
 import { sanitizeLine } from "../../../terminal/sanitize.ts";
 import { table } from "../../../terminal/table.ts";
 
 export default command({
-  args: { ...dataFolder, ...json },
+  args: { ...fullListLimit, ...dataFolder, ...json },
   async run(values) {
     const organizations = await withStore(values.data, (admin) => admin.listOrganizations());
-    const rows = organizations.map(({ org_id, name, created_at }) => {
+    const rows = organizations.slice(0, values.limit).map(({ org_id, name, created_at }) => {
       return { org_id, name, created_at: new Date(created_at) };
     });
     if (values.json) return printJson({ organizations: rows });
