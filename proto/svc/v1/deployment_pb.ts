@@ -17,146 +17,146 @@ export const file_svc_v1_deployment: GenFile = /*@__PURE__*/
   fileDesc("ChdzdmMvdjEvZGVwbG95bWVudC5wcm90bxIGc3ZjLnYxIuAECgpEZXBsb3ltZW50EhUKDWRlcGxveW1lbnRfaWQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC2Vudmlyb25tZW50GAQgASgJEg4KBnN0YXR1cxgFIAEoCRIOCgZkaWdlc3QYBiABKAkSEgoKc2l6ZV9ieXRlcxgHIAEoDRISCgpmaWxlX2NvdW50GAggASgNEiYKBmFnZW50cxgJIAMoCzIWLnN2Yy52MS5EZXBsb3llZFRhcmdldBIpCgl3b3JrZmxvd3MYCiADKAsyFi5zdmMudjEuRGVwbG95ZWRUYXJnZXQSKQoId2ViaG9va3MYCyADKAsyFy5zdmMudjEuRGVwbG95ZWRXZWJob29rEisKCXNjaGVkdWxlcxgMIAMoCzIYLnN2Yy52MS5EZXBsb3llZFNjaGVkdWxlEiIKCmNyZWF0ZWRfYnkYDSABKAsyDi5zdmMudjEuQXV0aG9yEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGFjdGl2YXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYECABKAkSIgoFZmlsZXMYESADKAsyEy5zdmMudjEuUGFja2FnZUZpbGUSJwoGZXZlbnRzGBIgAygLMhcuc3ZjLnYxLkRlcGxveW1lbnRFdmVudBIRCgl1bmNoYW5nZWQYEyABKAgSHAoUc291cmNlX2RlcGxveW1lbnRfaWQYFCABKAkiWgoORGVwbG95ZWRUYXJnZXQSDAoEbmFtZRgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSDwoHdGltZW91dBgDIAEoARITCgttYXhfcmV0cmllcxgEIAEoDSLZAQoPRGVwbG95ZWRXZWJob29rEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRzbHVnGAMgASgJEgsKA3VybBgEIAEoCRJACg1maWVsZF9tYXBwaW5nGAUgAygLMikuc3ZjLnYxLkRlcGxveWVkV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAYgASgJGjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikAEKEERlcGxveWVkU2NoZWR1bGUSDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGNyb24YAyABKAkSEAoIdGltZXpvbmUYBCABKAkSDwoHZW5hYmxlZBgFIAEoCBIvCgtuZXh0X3J1bl9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiJgoGQXV0aG9yEg4KBmtleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJIj8KC1BhY2thZ2VGaWxlEgwKBHBhdGgYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoDRIOCgZkaWdlc3QYAyABKAkiZAoPRGVwbG95bWVudEV2ZW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVldmVudBgCIAEoCRIaCgJieRgDIAEoCzIOLnN2Yy52MS5BdXRob3IiOQoTQ3JlYXRlVXBsb2FkUmVxdWVzdBIOCgZkaWdlc3QYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoDSJ+ChRDcmVhdGVVcGxvYWRSZXNwb25zZRIRCgl1cGxvYWRfaWQYASABKAkSCwoDdXJsGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmFscmVhZHlfc3RvcmVkGAQgASgIIm4KF0NyZWF0ZURlcGxveW1lbnRSZXF1ZXN0Eg4KBmRpZ2VzdBgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCRIQCghyZWRlcGxveRgDIAEoCBIcChRzb3VyY2VfZGVwbG95bWVudF9pZBgEIAEoCSJEChRHZXREZXBsb3ltZW50UmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhUKDWluY2x1ZGVfZmlsZXMYAiABKAgidQoWTGlzdERlcGxveW1lbnRzUmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEg4KBnN0YXR1cxgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJbChdMaXN0RGVwbG95bWVudHNSZXNwb25zZRInCgtkZXBsb3ltZW50cxgBIAMoCzISLnN2Yy52MS5EZXBsb3ltZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChlSb2xsYmFja0RlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkiPwoXRGVsZXRlRGVwbG95bWVudFJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRINCgVmb3JjZRgCIAEoCCIyChlEb3dubG9hZERlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkifQoaRG93bmxvYWREZXBsb3ltZW50UmVzcG9uc2USCwoDdXJsGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgNEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMpUHChFEZXBsb3ltZW50U2VydmljZRJvCgxDcmVhdGVVcGxvYWQSGy5zdmMudjEuQ3JlYXRlVXBsb2FkUmVxdWVzdBocLnN2Yy52MS5DcmVhdGVVcGxvYWRSZXNwb25zZSIkirUYBmRlcGxveYLT5JMCFDoBKiIPL2FwaS92MS91cGxvYWRzEnEKEENyZWF0ZURlcGxveW1lbnQSHy5zdmMudjEuQ3JlYXRlRGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCIoirUYBmRlcGxveYLT5JMCGDoBKiITL2FwaS92MS9kZXBsb3ltZW50cxJ2Cg1HZXREZXBsb3ltZW50Ehwuc3ZjLnYxLkdldERlcGxveW1lbnRSZXF1ZXN0GhIuc3ZjLnYxLkRlcGxveW1lbnQiM4q1GARyZWFkgtPkkwIlEiMvYXBpL3YxL2RlcGxveW1lbnRzL3tkZXBsb3ltZW50X2lkfRJ3Cg9MaXN0RGVwbG95bWVudHMSHi5zdmMudjEuTGlzdERlcGxveW1lbnRzUmVxdWVzdBofLnN2Yy52MS5MaXN0RGVwbG95bWVudHNSZXNwb25zZSIjirUYBHJlYWSC0+STAhUSEy9hcGkvdjEvZGVwbG95bWVudHMSjgEKElJvbGxiYWNrRGVwbG95bWVudBIhLnN2Yy52MS5Sb2xsYmFja0RlcGxveW1lbnRSZXF1ZXN0GhIuc3ZjLnYxLkRlcGxveW1lbnQiQYq1GAZkZXBsb3mC0+STAjE6ASoiLC9hcGkvdjEvZGVwbG95bWVudHMve2RlcGxveW1lbnRfaWR9L3JvbGxiYWNrEn4KEERlbGV0ZURlcGxveW1lbnQSHy5zdmMudjEuRGVsZXRlRGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCI1irUYBmRlcGxveYLT5JMCJSojL2FwaS92MS9kZXBsb3ltZW50cy97ZGVwbG95bWVudF9pZH0SmQEKEkRvd25sb2FkRGVwbG95bWVudBIhLnN2Yy52MS5Eb3dubG9hZERlcGxveW1lbnRSZXF1ZXN0GiIuc3ZjLnYxLkRvd25sb2FkRGVwbG95bWVudFJlc3BvbnNlIjyKtRgEcmVhZILT5JMCLhIsL2FwaS92MS9kZXBsb3ltZW50cy97ZGVwbG95bWVudF9pZH0vZG93bmxvYWRiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * One push of one project to one environment.
+ * A version of a project that was pushed to an environment.
  *
  * @generated from message svc.v1.Deployment
  */
 export type Deployment = Message<"svc.v1.Deployment"> & {
   /**
-   * `dep_` and 26 characters, ordered by time.
+   * Identifier: `dep_` and 26 characters, ordered by creation time.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId: string;
 
   /**
-   * The project's name, from its project file.
+   * Name of the project, from the project file.
    *
    * @generated from field: string project = 2;
    */
   project: string;
 
   /**
-   * The project's version, from its project file.
+   * Version of the project, from the project file.
    *
    * @generated from field: string version = 3;
    */
   version: string;
 
   /**
-   * The environment, `production` unless another was named.
+   * Environment. Default `production`.
    *
    * @generated from field: string environment = 4;
    */
   environment: string;
 
   /**
-   * `pending`, `active`, `superseded`, `failed` or `deleted`.
+   * Status: `pending`, `active`, `superseded`, `failed` or `deleted`.
    *
    * @generated from field: string status = 5;
    */
   status: string;
 
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 6;
    */
   digest: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes.
+   * Size of the gzip-compressed package in bytes.
    *
    * @generated from field: uint32 size_bytes = 7;
    */
   sizeBytes: number;
 
   /**
-   * How many files the package holds.
+   * Number of files in the package.
    *
    * @generated from field: uint32 file_count = 8;
    */
   fileCount: number;
 
   /**
-   * The agents, in the order of the project file.
+   * Agents, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedTarget agents = 9;
    */
   agents: DeployedTarget[];
 
   /**
-   * The workflows, in the order of the project file.
+   * Workflows, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedTarget workflows = 10;
    */
   workflows: DeployedTarget[];
 
   /**
-   * The webhooks, in the order of the project file.
+   * Webhooks, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedWebhook webhooks = 11;
    */
   webhooks: DeployedWebhook[];
 
   /**
-   * The schedules, in the order of the project file.
+   * Schedules, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedSchedule schedules = 12;
    */
   schedules: DeployedSchedule[];
 
   /**
-   * The key that pushed it.
+   * API key that created the deployment.
    *
    * @generated from field: svc.v1.Author created_by = 13;
    */
   createdBy?: Author | undefined;
 
   /**
-   * When it was registered.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 14;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it last became active; absent if it never was.
+   * Time of the last activation. Absent if the deployment was never active.
    *
    * @generated from field: google.protobuf.Timestamp activated_at = 15;
    */
   activatedAt?: Timestamp | undefined;
 
   /**
-   * Why it failed; empty unless `status` is `failed`.
+   * Reason of the failure. Empty unless `status` is `failed`.
    *
    * @generated from field: string error = 16;
    */
   error: string;
 
   /**
-   * The packaged files in order of their paths. Only filled by `GetDeployment` with `include_files`.
+   * Files of the package, sorted by path. Set only by GetDeployment with `include_files`.
    *
    * @generated from field: repeated svc.v1.PackageFile files = 17;
    */
   files: PackageFile[];
 
   /**
-   * What happened to it, oldest first. Only filled by `GetDeployment`.
+   * History of the deployment, oldest first. Set only by GetDeployment.
    *
    * @generated from field: repeated svc.v1.DeploymentEvent events = 18;
    */
   events: DeploymentEvent[];
 
   /**
-   * True in the answer to a push of what was active already: nothing was deployed.
+   * True in the response of CreateDeployment when this deployment was already active and nothing was deployed.
    *
    * @generated from field: bool unchanged = 19;
    */
   unchanged: boolean;
 
   /**
-   * For a promotion, the deployment whose package was deployed; otherwise empty.
+   * Deployment that was promoted to create this one. Empty if this is not a promotion.
    *
    * @generated from field: string source_deployment_id = 20;
    */
@@ -164,146 +164,146 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
 };
 
 /**
- * One push of one project to one environment.
+ * A version of a project that was pushed to an environment.
  *
  * @generated from message svc.v1.Deployment
  */
 export type DeploymentJson = {
   /**
-   * `dep_` and 26 characters, ordered by time.
+   * Identifier: `dep_` and 26 characters, ordered by creation time.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId?: string;
 
   /**
-   * The project's name, from its project file.
+   * Name of the project, from the project file.
    *
    * @generated from field: string project = 2;
    */
   project?: string;
 
   /**
-   * The project's version, from its project file.
+   * Version of the project, from the project file.
    *
    * @generated from field: string version = 3;
    */
   version?: string;
 
   /**
-   * The environment, `production` unless another was named.
+   * Environment. Default `production`.
    *
    * @generated from field: string environment = 4;
    */
   environment?: string;
 
   /**
-   * `pending`, `active`, `superseded`, `failed` or `deleted`.
+   * Status: `pending`, `active`, `superseded`, `failed` or `deleted`.
    *
    * @generated from field: string status = 5;
    */
   status?: string;
 
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 6;
    */
   digest?: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes.
+   * Size of the gzip-compressed package in bytes.
    *
    * @generated from field: uint32 size_bytes = 7;
    */
   sizeBytes?: number;
 
   /**
-   * How many files the package holds.
+   * Number of files in the package.
    *
    * @generated from field: uint32 file_count = 8;
    */
   fileCount?: number;
 
   /**
-   * The agents, in the order of the project file.
+   * Agents, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedTarget agents = 9;
    */
   agents?: DeployedTargetJson[];
 
   /**
-   * The workflows, in the order of the project file.
+   * Workflows, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedTarget workflows = 10;
    */
   workflows?: DeployedTargetJson[];
 
   /**
-   * The webhooks, in the order of the project file.
+   * Webhooks, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedWebhook webhooks = 11;
    */
   webhooks?: DeployedWebhookJson[];
 
   /**
-   * The schedules, in the order of the project file.
+   * Schedules, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.DeployedSchedule schedules = 12;
    */
   schedules?: DeployedScheduleJson[];
 
   /**
-   * The key that pushed it.
+   * API key that created the deployment.
    *
    * @generated from field: svc.v1.Author created_by = 13;
    */
   createdBy?: AuthorJson;
 
   /**
-   * When it was registered.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 14;
    */
   createdAt?: TimestampJson;
 
   /**
-   * When it last became active; absent if it never was.
+   * Time of the last activation. Absent if the deployment was never active.
    *
    * @generated from field: google.protobuf.Timestamp activated_at = 15;
    */
   activatedAt?: TimestampJson;
 
   /**
-   * Why it failed; empty unless `status` is `failed`.
+   * Reason of the failure. Empty unless `status` is `failed`.
    *
    * @generated from field: string error = 16;
    */
   error?: string;
 
   /**
-   * The packaged files in order of their paths. Only filled by `GetDeployment` with `include_files`.
+   * Files of the package, sorted by path. Set only by GetDeployment with `include_files`.
    *
    * @generated from field: repeated svc.v1.PackageFile files = 17;
    */
   files?: PackageFileJson[];
 
   /**
-   * What happened to it, oldest first. Only filled by `GetDeployment`.
+   * History of the deployment, oldest first. Set only by GetDeployment.
    *
    * @generated from field: repeated svc.v1.DeploymentEvent events = 18;
    */
   events?: DeploymentEventJson[];
 
   /**
-   * True in the answer to a push of what was active already: nothing was deployed.
+   * True in the response of CreateDeployment when this deployment was already active and nothing was deployed.
    *
    * @generated from field: bool unchanged = 19;
    */
   unchanged?: boolean;
 
   /**
-   * For a promotion, the deployment whose package was deployed; otherwise empty.
+   * Deployment that was promoted to create this one. Empty if this is not a promotion.
    *
    * @generated from field: string source_deployment_id = 20;
    */
@@ -318,34 +318,34 @@ export const DeploymentSchema: GenMessage<Deployment, {jsonType: DeploymentJson}
   messageDesc(file_svc_v1_deployment, 0);
 
 /**
- * An agent or a workflow of a deployment.
+ * An agent or workflow of a deployment.
  *
  * @generated from message svc.v1.DeployedTarget
  */
 export type DeployedTarget = Message<"svc.v1.DeployedTarget"> & {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * For people; the name unless the project file says otherwise.
+   * Display name. Default: the name.
    *
    * @generated from field: string display_name = 2;
    */
   displayName: string;
 
   /**
-   * Seconds that one attempt may take.
+   * Time limit of one attempt in seconds. Default 300.
    *
    * @generated from field: double timeout = 3;
    */
   timeout: number;
 
   /**
-   * How many times a failed attempt is repeated; 0 for none.
+   * Maximum number of retries of a failed execution. 0 means no retries.
    *
    * @generated from field: uint32 max_retries = 4;
    */
@@ -353,34 +353,34 @@ export type DeployedTarget = Message<"svc.v1.DeployedTarget"> & {
 };
 
 /**
- * An agent or a workflow of a deployment.
+ * An agent or workflow of a deployment.
  *
  * @generated from message svc.v1.DeployedTarget
  */
 export type DeployedTargetJson = {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * For people; the name unless the project file says otherwise.
+   * Display name. Default: the name.
    *
    * @generated from field: string display_name = 2;
    */
   displayName?: string;
 
   /**
-   * Seconds that one attempt may take.
+   * Time limit of one attempt in seconds. Default 300.
    *
    * @generated from field: double timeout = 3;
    */
   timeout?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * How many times a failed attempt is repeated; 0 for none.
+   * Maximum number of retries of a failed execution. 0 means no retries.
    *
    * @generated from field: uint32 max_retries = 4;
    */
@@ -401,42 +401,42 @@ export const DeployedTargetSchema: GenMessage<DeployedTarget, {jsonType: Deploye
  */
 export type DeployedWebhook = Message<"svc.v1.DeployedWebhook"> & {
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * The agent or workflow that it triggers.
+   * Name of the agent or workflow that the webhook triggers.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * 1 to 64 characters, unique within the agent or workflow.
+   * Slug: 1 to 64 characters of `A-Z a-z 0-9 _ -`, unique within the agent or workflow.
    *
    * @generated from field: string slug = 3;
    */
   slug: string;
 
   /**
-   * The full URL. To be treated as a secret.
+   * Full URL. Treat it as a secret.
    *
    * @generated from field: string url = 4;
    */
   url: string;
 
   /**
-   * Path in the payload to name of the input parameter; empty when the payload is the input.
+   * Field mapping, from path in the payload to name of the input parameter. Empty when the payload is the input.
    *
    * @generated from field: map<string, string> field_mapping = 5;
    */
   fieldMapping: { [key: string]: string };
 
   /**
-   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   * Signature scheme of the requests. Empty when they are not signed.
    *
    * @generated from field: string signature_scheme = 6;
    */
@@ -450,42 +450,42 @@ export type DeployedWebhook = Message<"svc.v1.DeployedWebhook"> & {
  */
 export type DeployedWebhookJson = {
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 1;
    */
   kind?: string;
 
   /**
-   * The agent or workflow that it triggers.
+   * Name of the agent or workflow that the webhook triggers.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * 1 to 64 characters, unique within the agent or workflow.
+   * Slug: 1 to 64 characters of `A-Z a-z 0-9 _ -`, unique within the agent or workflow.
    *
    * @generated from field: string slug = 3;
    */
   slug?: string;
 
   /**
-   * The full URL. To be treated as a secret.
+   * Full URL. Treat it as a secret.
    *
    * @generated from field: string url = 4;
    */
   url?: string;
 
   /**
-   * Path in the payload to name of the input parameter; empty when the payload is the input.
+   * Field mapping, from path in the payload to name of the input parameter. Empty when the payload is the input.
    *
    * @generated from field: map<string, string> field_mapping = 5;
    */
   fieldMapping?: { [key: string]: string };
 
   /**
-   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   * Signature scheme of the requests. Empty when they are not signed.
    *
    * @generated from field: string signature_scheme = 6;
    */
@@ -506,42 +506,42 @@ export const DeployedWebhookSchema: GenMessage<DeployedWebhook, {jsonType: Deplo
  */
 export type DeployedSchedule = Message<"svc.v1.DeployedSchedule"> & {
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 1;
    */
   kind: string;
 
   /**
-   * The agent or workflow that it runs.
+   * Name of the agent or workflow that the schedule runs.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Five fields, as in POSIX.
+   * Cron expression with five fields, as in POSIX.
    *
    * @generated from field: string cron = 3;
    */
   cron: string;
 
   /**
-   * A name of the IANA time zone database, `UTC` by default.
+   * Time zone, a name of the IANA database. Default `UTC`.
    *
    * @generated from field: string timezone = 4;
    */
   timezone: string;
 
   /**
-   * Whether it runs.
+   * Whether the schedule is enabled in the project file.
    *
    * @generated from field: bool enabled = 5;
    */
   enabled: boolean;
 
   /**
-   * When it runs next; absent when it is disabled, paused or not active.
+   * Time of the next run. Absent when the schedule is disabled or paused, or its deployment is not active.
    *
    * @generated from field: google.protobuf.Timestamp next_run_at = 6;
    */
@@ -555,42 +555,42 @@ export type DeployedSchedule = Message<"svc.v1.DeployedSchedule"> & {
  */
 export type DeployedScheduleJson = {
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 1;
    */
   kind?: string;
 
   /**
-   * The agent or workflow that it runs.
+   * Name of the agent or workflow that the schedule runs.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * Five fields, as in POSIX.
+   * Cron expression with five fields, as in POSIX.
    *
    * @generated from field: string cron = 3;
    */
   cron?: string;
 
   /**
-   * A name of the IANA time zone database, `UTC` by default.
+   * Time zone, a name of the IANA database. Default `UTC`.
    *
    * @generated from field: string timezone = 4;
    */
   timezone?: string;
 
   /**
-   * Whether it runs.
+   * Whether the schedule is enabled in the project file.
    *
    * @generated from field: bool enabled = 5;
    */
   enabled?: boolean;
 
   /**
-   * When it runs next; absent when it is disabled, paused or not active.
+   * Time of the next run. Absent when the schedule is disabled or paused, or its deployment is not active.
    *
    * @generated from field: google.protobuf.Timestamp next_run_at = 6;
    */
@@ -605,20 +605,20 @@ export const DeployedScheduleSchema: GenMessage<DeployedSchedule, {jsonType: Dep
   messageDesc(file_svc_v1_deployment, 3);
 
 /**
- * Who did something.
+ * The API key that performed an action.
  *
  * @generated from message svc.v1.Author
  */
 export type Author = Message<"svc.v1.Author"> & {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
   keyId: string;
 
   /**
-   * The key's name at that time.
+   * Name of the key at the time of the action.
    *
    * @generated from field: string name = 2;
    */
@@ -626,20 +626,20 @@ export type Author = Message<"svc.v1.Author"> & {
 };
 
 /**
- * Who did something.
+ * The API key that performed an action.
  *
  * @generated from message svc.v1.Author
  */
 export type AuthorJson = {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
   keyId?: string;
 
   /**
-   * The key's name at that time.
+   * Name of the key at the time of the action.
    *
    * @generated from field: string name = 2;
    */
@@ -654,27 +654,27 @@ export const AuthorSchema: GenMessage<Author, {jsonType: AuthorJson}> = /*@__PUR
   messageDesc(file_svc_v1_deployment, 4);
 
 /**
- * One file of a package.
+ * A file of a package.
  *
  * @generated from message svc.v1.PackageFile
  */
 export type PackageFile = Message<"svc.v1.PackageFile"> & {
   /**
-   * Relative to the project, with `/` between segments.
+   * Path relative to the project, with `/` as separator.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * In bytes.
+   * Size in bytes.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
   sizeBytes: number;
 
   /**
-   * SHA-256 of its content, 64 lower-case hexadecimal digits.
+   * SHA-256 of the content, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 3;
    */
@@ -682,27 +682,27 @@ export type PackageFile = Message<"svc.v1.PackageFile"> & {
 };
 
 /**
- * One file of a package.
+ * A file of a package.
  *
  * @generated from message svc.v1.PackageFile
  */
 export type PackageFileJson = {
   /**
-   * Relative to the project, with `/` between segments.
+   * Path relative to the project, with `/` as separator.
    *
    * @generated from field: string path = 1;
    */
   path?: string;
 
   /**
-   * In bytes.
+   * Size in bytes.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
   sizeBytes?: number;
 
   /**
-   * SHA-256 of its content, 64 lower-case hexadecimal digits.
+   * SHA-256 of the content, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 3;
    */
@@ -717,27 +717,28 @@ export const PackageFileSchema: GenMessage<PackageFile, {jsonType: PackageFileJs
   messageDesc(file_svc_v1_deployment, 5);
 
 /**
- * Something that happened to a deployment.
+ * An event in the history of a deployment.
  *
  * @generated from message svc.v1.DeploymentEvent
  */
 export type DeploymentEvent = Message<"svc.v1.DeploymentEvent"> & {
   /**
-   * When.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * `created` or `promoted`, then `activated`, `superseded`, `failed` or `deleted`.
+   * Event: `created`, `promoted`, `activated`, `superseded`, `failed` or `deleted`. `created` or `promoted` is the
+   * first.
    *
    * @generated from field: string event = 2;
    */
   event: string;
 
   /**
-   * Who caused it; absent when no key did.
+   * API key that caused the event. Absent when no key did.
    *
    * @generated from field: svc.v1.Author by = 3;
    */
@@ -745,27 +746,28 @@ export type DeploymentEvent = Message<"svc.v1.DeploymentEvent"> & {
 };
 
 /**
- * Something that happened to a deployment.
+ * An event in the history of a deployment.
  *
  * @generated from message svc.v1.DeploymentEvent
  */
 export type DeploymentEventJson = {
   /**
-   * When.
+   * Time of the event.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: TimestampJson;
 
   /**
-   * `created` or `promoted`, then `activated`, `superseded`, `failed` or `deleted`.
+   * Event: `created`, `promoted`, `activated`, `superseded`, `failed` or `deleted`. `created` or `promoted` is the
+   * first.
    *
    * @generated from field: string event = 2;
    */
   event?: string;
 
   /**
-   * Who caused it; absent when no key did.
+   * API key that caused the event. Absent when no key did.
    *
    * @generated from field: svc.v1.Author by = 3;
    */
@@ -780,20 +782,20 @@ export const DeploymentEventSchema: GenMessage<DeploymentEvent, {jsonType: Deplo
   messageDesc(file_svc_v1_deployment, 6);
 
 /**
- * What CreateUpload is asked.
+ * Request message for CreateUpload.
  *
  * @generated from message svc.v1.CreateUploadRequest
  */
 export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
   digest: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes; at most 50 MiB unless configured otherwise.
+   * Size of the gzip-compressed package in bytes. At most 50 MiB by default.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
@@ -801,20 +803,20 @@ export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
 };
 
 /**
- * What CreateUpload is asked.
+ * Request message for CreateUpload.
  *
  * @generated from message svc.v1.CreateUploadRequest
  */
 export type CreateUploadRequestJson = {
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 1;
    */
   digest?: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes; at most 50 MiB unless configured otherwise.
+   * Size of the gzip-compressed package in bytes. At most 50 MiB by default.
    *
    * @generated from field: uint32 size_bytes = 2;
    */
@@ -829,34 +831,34 @@ export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest, {jsonTyp
   messageDesc(file_svc_v1_deployment, 7);
 
 /**
- * What CreateUpload answers.
+ * Response message for CreateUpload.
  *
  * @generated from message svc.v1.CreateUploadResponse
  */
 export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
   /**
-   * `upl_` and 26 characters.
+   * Upload id: `upl_` and 26 characters.
    *
    * @generated from field: string upload_id = 1;
    */
   uploadId: string;
 
   /**
-   * Where to PUT the package; empty when it is stored already.
+   * URL for the PUT of the package. Empty when the package is already stored.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * When `url` ceases to work: one hour after it was made.
+   * Time at which `url` expires, one hour after its creation.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * True when the organization has stored this package before: there is nothing to send.
+   * True when the organization has already stored this package. No upload is needed.
    *
    * @generated from field: bool already_stored = 4;
    */
@@ -864,34 +866,34 @@ export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
 };
 
 /**
- * What CreateUpload answers.
+ * Response message for CreateUpload.
  *
  * @generated from message svc.v1.CreateUploadResponse
  */
 export type CreateUploadResponseJson = {
   /**
-   * `upl_` and 26 characters.
+   * Upload id: `upl_` and 26 characters.
    *
    * @generated from field: string upload_id = 1;
    */
   uploadId?: string;
 
   /**
-   * Where to PUT the package; empty when it is stored already.
+   * URL for the PUT of the package. Empty when the package is already stored.
    *
    * @generated from field: string url = 2;
    */
   url?: string;
 
   /**
-   * When `url` ceases to work: one hour after it was made.
+   * Time at which `url` expires, one hour after its creation.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: TimestampJson;
 
   /**
-   * True when the organization has stored this package before: there is nothing to send.
+   * True when the organization has already stored this package. No upload is needed.
    *
    * @generated from field: bool already_stored = 4;
    */
@@ -906,34 +908,36 @@ export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse, {jsonT
   messageDesc(file_svc_v1_deployment, 8);
 
 /**
- * What CreateDeployment is asked.
+ * Request message for CreateDeployment.
  *
  * @generated from message svc.v1.CreateDeploymentRequest
  */
 export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> & {
   /**
-   * Digest of a stored package: the SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of a stored package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits. May be empty
+   * for a promotion.
    *
    * @generated from field: string digest = 1;
    */
   digest: string;
 
   /**
-   * The environment, in the form of a name. Default: the environment of the base URL, else `production`.
+   * Environment: 1 to 64 characters of `A-Z a-z 0-9 _ -`. Default: the environment of the base URL, otherwise
+   * `production`.
    *
    * @generated from field: string environment = 2;
    */
   environment: string;
 
   /**
-   * Deploys anew what is active already, instead of answering with the active deployment.
+   * Deploys the package again even if it is already active. By default, the active deployment is returned.
    *
    * @generated from field: bool redeploy = 3;
    */
   redeploy: boolean;
 
   /**
-   * Promotes this deployment: deploys its package to `environment`. `digest` may then be empty.
+   * Id of a deployment to promote: its package is deployed to `environment`.
    *
    * @generated from field: string source_deployment_id = 4;
    */
@@ -941,34 +945,36 @@ export type CreateDeploymentRequest = Message<"svc.v1.CreateDeploymentRequest"> 
 };
 
 /**
- * What CreateDeployment is asked.
+ * Request message for CreateDeployment.
  *
  * @generated from message svc.v1.CreateDeploymentRequest
  */
 export type CreateDeploymentRequestJson = {
   /**
-   * Digest of a stored package: the SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of a stored package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits. May be empty
+   * for a promotion.
    *
    * @generated from field: string digest = 1;
    */
   digest?: string;
 
   /**
-   * The environment, in the form of a name. Default: the environment of the base URL, else `production`.
+   * Environment: 1 to 64 characters of `A-Z a-z 0-9 _ -`. Default: the environment of the base URL, otherwise
+   * `production`.
    *
    * @generated from field: string environment = 2;
    */
   environment?: string;
 
   /**
-   * Deploys anew what is active already, instead of answering with the active deployment.
+   * Deploys the package again even if it is already active. By default, the active deployment is returned.
    *
    * @generated from field: bool redeploy = 3;
    */
   redeploy?: boolean;
 
   /**
-   * Promotes this deployment: deploys its package to `environment`. `digest` may then be empty.
+   * Id of a deployment to promote: its package is deployed to `environment`.
    *
    * @generated from field: string source_deployment_id = 4;
    */
@@ -983,20 +989,20 @@ export const CreateDeploymentRequestSchema: GenMessage<CreateDeploymentRequest, 
   messageDesc(file_svc_v1_deployment, 9);
 
 /**
- * What GetDeployment is asked.
+ * Request message for GetDeployment.
  *
  * @generated from message svc.v1.GetDeploymentRequest
  */
 export type GetDeploymentRequest = Message<"svc.v1.GetDeploymentRequest"> & {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId: string;
 
   /**
-   * Also returns `files`.
+   * Whether to return `files`. Default false.
    *
    * @generated from field: bool include_files = 2;
    */
@@ -1004,20 +1010,20 @@ export type GetDeploymentRequest = Message<"svc.v1.GetDeploymentRequest"> & {
 };
 
 /**
- * What GetDeployment is asked.
+ * Request message for GetDeployment.
  *
  * @generated from message svc.v1.GetDeploymentRequest
  */
 export type GetDeploymentRequestJson = {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId?: string;
 
   /**
-   * Also returns `files`.
+   * Whether to return `files`. Default false.
    *
    * @generated from field: bool include_files = 2;
    */
@@ -1032,41 +1038,41 @@ export const GetDeploymentRequestSchema: GenMessage<GetDeploymentRequest, {jsonT
   messageDesc(file_svc_v1_deployment, 10);
 
 /**
- * What ListDeployments is asked.
+ * Request message for ListDeployments.
  *
  * @generated from message svc.v1.ListDeploymentsRequest
  */
 export type ListDeploymentsRequest = Message<"svc.v1.ListDeploymentsRequest"> & {
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 1;
    */
   environment: string;
 
   /**
-   * Keeps those of one project.
+   * Filter by project name.
    *
    * @generated from field: string project = 2;
    */
   project: string;
 
   /**
-   * Keeps those in one state: `pending`, `active`, `superseded`, `failed` or `deleted`.
+   * Filter by status: `pending`, `active`, `superseded`, `failed` or `deleted`.
    *
    * @generated from field: string status = 3;
    */
   status: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1074,41 +1080,41 @@ export type ListDeploymentsRequest = Message<"svc.v1.ListDeploymentsRequest"> & 
 };
 
 /**
- * What ListDeployments is asked.
+ * Request message for ListDeployments.
  *
  * @generated from message svc.v1.ListDeploymentsRequest
  */
 export type ListDeploymentsRequestJson = {
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 1;
    */
   environment?: string;
 
   /**
-   * Keeps those of one project.
+   * Filter by project name.
    *
    * @generated from field: string project = 2;
    */
   project?: string;
 
   /**
-   * Keeps those in one state: `pending`, `active`, `superseded`, `failed` or `deleted`.
+   * Filter by status: `pending`, `active`, `superseded`, `failed` or `deleted`.
    *
    * @generated from field: string status = 3;
    */
   status?: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 4;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1123,20 +1129,20 @@ export const ListDeploymentsRequestSchema: GenMessage<ListDeploymentsRequest, {j
   messageDesc(file_svc_v1_deployment, 11);
 
 /**
- * What ListDeployments answers.
+ * Response message for ListDeployments.
  *
  * @generated from message svc.v1.ListDeploymentsResponse
  */
 export type ListDeploymentsResponse = Message<"svc.v1.ListDeploymentsResponse"> & {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Deployment deployments = 1;
    */
   deployments: Deployment[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1144,20 +1150,20 @@ export type ListDeploymentsResponse = Message<"svc.v1.ListDeploymentsResponse"> 
 };
 
 /**
- * What ListDeployments answers.
+ * Response message for ListDeployments.
  *
  * @generated from message svc.v1.ListDeploymentsResponse
  */
 export type ListDeploymentsResponseJson = {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Deployment deployments = 1;
    */
   deployments?: DeploymentJson[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -1172,13 +1178,13 @@ export const ListDeploymentsResponseSchema: GenMessage<ListDeploymentsResponse, 
   messageDesc(file_svc_v1_deployment, 12);
 
 /**
- * What RollbackDeployment is asked.
+ * Request message for RollbackDeployment.
  *
  * @generated from message svc.v1.RollbackDeploymentRequest
  */
 export type RollbackDeploymentRequest = Message<"svc.v1.RollbackDeploymentRequest"> & {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
@@ -1186,13 +1192,13 @@ export type RollbackDeploymentRequest = Message<"svc.v1.RollbackDeploymentReques
 };
 
 /**
- * What RollbackDeployment is asked.
+ * Request message for RollbackDeployment.
  *
  * @generated from message svc.v1.RollbackDeploymentRequest
  */
 export type RollbackDeploymentRequestJson = {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
@@ -1207,20 +1213,20 @@ export const RollbackDeploymentRequestSchema: GenMessage<RollbackDeploymentReque
   messageDesc(file_svc_v1_deployment, 13);
 
 /**
- * What DeleteDeployment is asked.
+ * Request message for DeleteDeployment.
  *
  * @generated from message svc.v1.DeleteDeploymentRequest
  */
 export type DeleteDeploymentRequest = Message<"svc.v1.DeleteDeploymentRequest"> & {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId: string;
 
   /**
-   * Needed to delete the active deployment.
+   * Required to delete the active deployment. Default false.
    *
    * @generated from field: bool force = 2;
    */
@@ -1228,20 +1234,20 @@ export type DeleteDeploymentRequest = Message<"svc.v1.DeleteDeploymentRequest"> 
 };
 
 /**
- * What DeleteDeployment is asked.
+ * Request message for DeleteDeployment.
  *
  * @generated from message svc.v1.DeleteDeploymentRequest
  */
 export type DeleteDeploymentRequestJson = {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
   deploymentId?: string;
 
   /**
-   * Needed to delete the active deployment.
+   * Required to delete the active deployment. Default false.
    *
    * @generated from field: bool force = 2;
    */
@@ -1256,13 +1262,13 @@ export const DeleteDeploymentRequestSchema: GenMessage<DeleteDeploymentRequest, 
   messageDesc(file_svc_v1_deployment, 14);
 
 /**
- * What DownloadDeployment is asked.
+ * Request message for DownloadDeployment.
  *
  * @generated from message svc.v1.DownloadDeploymentRequest
  */
 export type DownloadDeploymentRequest = Message<"svc.v1.DownloadDeploymentRequest"> & {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
@@ -1270,13 +1276,13 @@ export type DownloadDeploymentRequest = Message<"svc.v1.DownloadDeploymentReques
 };
 
 /**
- * What DownloadDeployment is asked.
+ * Request message for DownloadDeployment.
  *
  * @generated from message svc.v1.DownloadDeploymentRequest
  */
 export type DownloadDeploymentRequestJson = {
   /**
-   * `dep_` and 26 characters.
+   * Deployment id: `dep_` and 26 characters.
    *
    * @generated from field: string deployment_id = 1;
    */
@@ -1291,34 +1297,34 @@ export const DownloadDeploymentRequestSchema: GenMessage<DownloadDeploymentReque
   messageDesc(file_svc_v1_deployment, 15);
 
 /**
- * What DownloadDeployment answers.
+ * Response message for DownloadDeployment.
  *
  * @generated from message svc.v1.DownloadDeploymentResponse
  */
 export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentResponse"> & {
   /**
-   * Where the package is, for 15 minutes; a gzip-compressed tar archive.
+   * URL of the package, a gzip-compressed tar archive. Valid for 15 minutes.
    *
    * @generated from field: string url = 1;
    */
   url: string;
 
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 2;
    */
   digest: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes.
+   * Size of the gzip-compressed package in bytes.
    *
    * @generated from field: uint32 size_bytes = 3;
    */
   sizeBytes: number;
 
   /**
-   * When `url` ceases to work.
+   * Time at which `url` expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -1326,34 +1332,34 @@ export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentRespo
 };
 
 /**
- * What DownloadDeployment answers.
+ * Response message for DownloadDeployment.
  *
  * @generated from message svc.v1.DownloadDeploymentResponse
  */
 export type DownloadDeploymentResponseJson = {
   /**
-   * Where the package is, for 15 minutes; a gzip-compressed tar archive.
+   * URL of the package, a gzip-compressed tar archive. Valid for 15 minutes.
    *
    * @generated from field: string url = 1;
    */
   url?: string;
 
   /**
-   * SHA-256 of the package's uncompressed tar archive, 64 lower-case hexadecimal digits.
+   * Digest of the package: SHA-256 of its uncompressed tar archive, 64 lower-case hexadecimal digits.
    *
    * @generated from field: string digest = 2;
    */
   digest?: string;
 
   /**
-   * Size of the package, compressed with gzip, in bytes.
+   * Size of the gzip-compressed package in bytes.
    *
    * @generated from field: uint32 size_bytes = 3;
    */
   sizeBytes?: number;
 
   /**
-   * When `url` ceases to work.
+   * Time at which `url` expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -1368,13 +1374,13 @@ export const DownloadDeploymentResponseSchema: GenMessage<DownloadDeploymentResp
   messageDesc(file_svc_v1_deployment, 16);
 
 /**
- * Registers packages and decides which of them is active.
+ * Manages deployments: uploads packages, activates them and rolls back.
  *
  * @generated from service svc.v1.DeploymentService
  */
 export const DeploymentService: GenService<{
   /**
-   * Returns a URL to which the package is sent with one PUT, or says that it is stored already.
+   * Creates an upload. Returns a URL for a PUT of the package, or reports that the package is already stored.
    *
    * @generated from rpc svc.v1.DeploymentService.CreateUpload
    */
@@ -1384,7 +1390,8 @@ export const DeploymentService: GenService<{
     output: typeof CreateUploadResponseSchema;
   },
   /**
-   * Registers a stored package, checks it and activates it. Returns when every webhook and schedule of it is live.
+   * Creates a deployment: validates a stored package and activates it. Returns when all of its webhooks and schedules
+   * are live.
    *
    * @generated from rpc svc.v1.DeploymentService.CreateDeployment
    */
@@ -1394,7 +1401,7 @@ export const DeploymentService: GenService<{
     output: typeof DeploymentSchema;
   },
   /**
-   * Returns one deployment.
+   * Gets a deployment.
    *
    * @generated from rpc svc.v1.DeploymentService.GetDeployment
    */
@@ -1414,7 +1421,7 @@ export const DeploymentService: GenService<{
     output: typeof ListDeploymentsResponseSchema;
   },
   /**
-   * Makes a superseded deployment the active one again: code, webhooks, mappings and schedules, in one transaction.
+   * Activates a superseded deployment again: its code, webhooks, mappings and schedules, in one transaction.
    *
    * @generated from rpc svc.v1.DeploymentService.RollbackDeployment
    */
@@ -1424,7 +1431,7 @@ export const DeploymentService: GenService<{
     output: typeof DeploymentSchema;
   },
   /**
-   * Deletes a deployment. Its webhooks answer 410, its schedules end, its executions in flight finish.
+   * Deletes a deployment. Its webhooks return 410 and its schedules stop. Executions in flight finish.
    *
    * @generated from rpc svc.v1.DeploymentService.DeleteDeployment
    */
@@ -1434,7 +1441,7 @@ export const DeploymentService: GenService<{
     output: typeof DeploymentSchema;
   },
   /**
-   * Returns a short-lived URL of the package. Over REST: a redirect (307) to it.
+   * Returns a short-lived URL of the package. REST: redirects (307) to it.
    *
    * @generated from rpc svc.v1.DeploymentService.DownloadDeployment
    */

@@ -17,27 +17,27 @@ export const file_svc_v1_execution: GenFile = /*@__PURE__*/
   fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi2gQKCUV4ZWN1dGlvbhIUCgxleGVjdXRpb25faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGtpbmQYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgd0cmlnZ2VyGAUgASgJEhUKDWRlcGxveW1lbnRfaWQYBiABKAkSEwoLZW52aXJvbm1lbnQYByABKAkSJgoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBm91dHB1dBgJIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIlCgVlcnJvchgKIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIQCgh1bm1hcHBlZBgLIAMoCRIPCgdhdHRlbXB0GAwgASgNEhsKE3BhcmVudF9leGVjdXRpb25faWQYDSABKAkSLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXASIQoIYXR0ZW1wdHMYEiADKAsyDy5zdmMudjEuQXR0ZW1wdBIqCgZkdWVfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXJlcGxheV9vZhgUIAEoCSKBAQoLTWFwcGluZ1N0ZXASDAoEcGF0aBgBIAEoCRIRCglwYXJhbWV0ZXIYAiABKAkSDQoFZm91bmQYAyABKAgSDAoEdHlwZRgEIAEoCRIPCgdyZWFkaW5nGAUgASgJEhIKCnN0b3BwZWRfYXQYBiABKAkSDwoHYmVjYXVzZRgHIAEoCSLQAQoHQXR0ZW1wdBIPCgdhdHRlbXB0GAEgASgNEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgVlcnJvchgEIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIsCghyZXRyeV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPgoORXhlY3V0aW9uRXJyb3ISDAoEbmFtZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg0KBXN0YWNrGAMgASgJIm4KE1J1bkV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtlbnZpcm9ubWVudBgEIAEoCSIrChNHZXRFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSIuChZDYW5jZWxFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSJ8ChZSZXBsYXlFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCKqAQoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Eg4KBnN0YXR1cxgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGtpbmQYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlgKFkxpc3RFeGVjdXRpb25zUmVzcG9uc2USJQoKZXhlY3V0aW9ucxgBIAMoCzIRLnN2Yy52MS5FeGVjdXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjwKFVdhdGNoRXhlY3V0aW9uUmVxdWVzdBIUCgxleGVjdXRpb25faWQYASABKAkSDQoFYWZ0ZXIYAiABKAkiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCKWAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBISCgVsaW5lcxgCIAEoDUgAiAEBEgwKBG5hbWUYAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEg0KBWFmdGVyGAUgASgJEhMKC2Vudmlyb25tZW50GAYgASgJEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIsMBCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsZXZlbBgDIAEoCRIOCgZzb3VyY2UYBCABKAkSDwoHbWVzc2FnZRgFIAEoCRIUCgxleGVjdXRpb25faWQYBiABKAkSFQoNZGVwbG95bWVudF9pZBgHIAEoCRIMCgRuYW1lGAggASgJEhMKC2Vudmlyb25tZW50GAkgASgJMt4GChBFeGVjdXRpb25TZXJ2aWNlEmgKDFJ1bkV4ZWN1dGlvbhIbLnN2Yy52MS5SdW5FeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiIoirUYB3RyaWdnZXKC0+STAhc6ASoiEi9hcGkvdjEvZXhlY3V0aW9ucxJxCgxHZXRFeGVjdXRpb24SGy5zdmMudjEuR2V0RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iMYq1GARyZWFkgtPkkwIjEiEvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0ScwoOTGlzdEV4ZWN1dGlvbnMSHS5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UiIoq1GARyZWFkgtPkkwIUEhIvYXBpL3YxL2V4ZWN1dGlvbnMShAEKD0NhbmNlbEV4ZWN1dGlvbhIeLnN2Yy52MS5DYW5jZWxFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9jYW5jZWwShAEKD1JlcGxheUV4ZWN1dGlvbhIeLnN2Yy52MS5SZXBsYXlFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9yZXBsYXkSigEKDldhdGNoRXhlY3V0aW9uEh0uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVxdWVzdBoeLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIjeKtRgEcmVhZILT5JMCKRInL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3dhdGNoMAESXQoIVGFpbExvZ3MSFy5zdmMudjEuVGFpbExvZ3NSZXF1ZXN0Ghguc3ZjLnYxLlRhaWxMb2dzUmVzcG9uc2UiHIq1GARyZWFkgtPkkwIOEgwvYXBpL3YxL2xvZ3MwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * One run of an agent or a workflow.
+ * One run of an agent or workflow, from trigger to final state.
  *
  * @generated from message svc.v1.Execution
  */
 export type Execution = Message<"svc.v1.Execution"> & {
   /**
-   * `exe_` and 26 characters, ordered by time.
+   * Identifier: `exe_` and 26 characters, ordered by creation time.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
-   * `queued`, `running`, `succeeded`, `failed` or `cancelled`.
+   * Status: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
@@ -51,112 +51,112 @@ export type Execution = Message<"svc.v1.Execution"> & {
   name: string;
 
   /**
-   * What started it: `webhook`, `schedule`, `run`, `replay` or `child`.
+   * Trigger: `webhook`, `schedule`, `run`, `replay` or `child`.
    *
    * @generated from field: string trigger = 5;
    */
   trigger: string;
 
   /**
-   * The deployment whose code runs.
+   * Deployment whose code runs.
    *
    * @generated from field: string deployment_id = 6;
    */
   deploymentId: string;
 
   /**
-   * The environment of that deployment.
+   * Environment of the deployment.
    *
    * @generated from field: string environment = 7;
    */
   environment: string;
 
   /**
-   * What the agent or workflow is given: a JSON object.
+   * Input, a JSON object.
    *
    * @generated from field: google.protobuf.Struct input = 8;
    */
   input?: JsonObject | undefined;
 
   /**
-   * What it returned, once it has succeeded; at most 4 MiB of JSON unless configured otherwise.
+   * Output of a succeeded execution, any JSON value. At most 4 MiB by default.
    *
    * @generated from field: google.protobuf.Value output = 9;
    */
   output?: Value | undefined;
 
   /**
-   * Why it failed, or why the attempt before failed.
+   * Error of the failed execution or, while it waits for a retry, of the last attempt. Absent otherwise.
    *
    * @generated from field: svc.v1.ExecutionError error = 10;
    */
   error?: ExecutionError | undefined;
 
   /**
-   * Paths of the field mapping that led nowhere in the payload.
+   * Paths of the field mapping that were not found in the payload.
    *
    * @generated from field: repeated string unmapped = 11;
    */
   unmapped: string[];
 
   /**
-   * The attempt, from 1.
+   * Number of the current attempt, from 1.
    *
    * @generated from field: uint32 attempt = 12;
    */
   attempt: number;
 
   /**
-   * The execution that runs this one as a child; empty for others.
+   * Execution that started this child execution. Empty otherwise.
    *
    * @generated from field: string parent_execution_id = 13;
    */
   parentExecutionId: string;
 
   /**
-   * When it was accepted.
+   * Time at which the execution was accepted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 14;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When its first attempt started; absent before.
+   * Start time of the first attempt. Absent before it.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 15;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended; absent before that.
+   * Finish time. Absent until the execution finishes.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 16;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * What each entry of the field mapping found in the payload. Only filled by `GetExecution`.
+   * Result of each entry of the field mapping. Set only by GetExecution.
    *
    * @generated from field: repeated svc.v1.MappingStep mapping = 17;
    */
   mapping: MappingStep[];
 
   /**
-   * The attempts that failed, oldest first. Only filled by `GetExecution`.
+   * Failed attempts, oldest first. Set only by GetExecution.
    *
    * @generated from field: repeated svc.v1.Attempt attempts = 18;
    */
   attempts: Attempt[];
 
   /**
-   * When it is tried next; only while it waits for that.
+   * Time of the next attempt. Set only while the execution waits for a retry.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 19;
    */
   dueAt?: Timestamp | undefined;
 
   /**
-   * The execution that this one is a replay of; empty for others.
+   * Execution that this one replays. Empty otherwise.
    *
    * @generated from field: string replay_of = 20;
    */
@@ -164,27 +164,27 @@ export type Execution = Message<"svc.v1.Execution"> & {
 };
 
 /**
- * One run of an agent or a workflow.
+ * One run of an agent or workflow, from trigger to final state.
  *
  * @generated from message svc.v1.Execution
  */
 export type ExecutionJson = {
   /**
-   * `exe_` and 26 characters, ordered by time.
+   * Identifier: `exe_` and 26 characters, ordered by creation time.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId?: string;
 
   /**
-   * `queued`, `running`, `succeeded`, `failed` or `cancelled`.
+   * Status: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
    *
    * @generated from field: string status = 2;
    */
   status?: string;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
@@ -198,112 +198,112 @@ export type ExecutionJson = {
   name?: string;
 
   /**
-   * What started it: `webhook`, `schedule`, `run`, `replay` or `child`.
+   * Trigger: `webhook`, `schedule`, `run`, `replay` or `child`.
    *
    * @generated from field: string trigger = 5;
    */
   trigger?: string;
 
   /**
-   * The deployment whose code runs.
+   * Deployment whose code runs.
    *
    * @generated from field: string deployment_id = 6;
    */
   deploymentId?: string;
 
   /**
-   * The environment of that deployment.
+   * Environment of the deployment.
    *
    * @generated from field: string environment = 7;
    */
   environment?: string;
 
   /**
-   * What the agent or workflow is given: a JSON object.
+   * Input, a JSON object.
    *
    * @generated from field: google.protobuf.Struct input = 8;
    */
   input?: StructJson;
 
   /**
-   * What it returned, once it has succeeded; at most 4 MiB of JSON unless configured otherwise.
+   * Output of a succeeded execution, any JSON value. At most 4 MiB by default.
    *
    * @generated from field: google.protobuf.Value output = 9;
    */
   output?: ValueJson;
 
   /**
-   * Why it failed, or why the attempt before failed.
+   * Error of the failed execution or, while it waits for a retry, of the last attempt. Absent otherwise.
    *
    * @generated from field: svc.v1.ExecutionError error = 10;
    */
   error?: ExecutionErrorJson;
 
   /**
-   * Paths of the field mapping that led nowhere in the payload.
+   * Paths of the field mapping that were not found in the payload.
    *
    * @generated from field: repeated string unmapped = 11;
    */
   unmapped?: string[];
 
   /**
-   * The attempt, from 1.
+   * Number of the current attempt, from 1.
    *
    * @generated from field: uint32 attempt = 12;
    */
   attempt?: number;
 
   /**
-   * The execution that runs this one as a child; empty for others.
+   * Execution that started this child execution. Empty otherwise.
    *
    * @generated from field: string parent_execution_id = 13;
    */
   parentExecutionId?: string;
 
   /**
-   * When it was accepted.
+   * Time at which the execution was accepted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 14;
    */
   createdAt?: TimestampJson;
 
   /**
-   * When its first attempt started; absent before.
+   * Start time of the first attempt. Absent before it.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 15;
    */
   startedAt?: TimestampJson;
 
   /**
-   * When it ended; absent before that.
+   * Finish time. Absent until the execution finishes.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 16;
    */
   finishedAt?: TimestampJson;
 
   /**
-   * What each entry of the field mapping found in the payload. Only filled by `GetExecution`.
+   * Result of each entry of the field mapping. Set only by GetExecution.
    *
    * @generated from field: repeated svc.v1.MappingStep mapping = 17;
    */
   mapping?: MappingStepJson[];
 
   /**
-   * The attempts that failed, oldest first. Only filled by `GetExecution`.
+   * Failed attempts, oldest first. Set only by GetExecution.
    *
    * @generated from field: repeated svc.v1.Attempt attempts = 18;
    */
   attempts?: AttemptJson[];
 
   /**
-   * When it is tried next; only while it waits for that.
+   * Time of the next attempt. Set only while the execution waits for a retry.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 19;
    */
   dueAt?: TimestampJson;
 
   /**
-   * The execution that this one is a replay of; empty for others.
+   * Execution that this one replays. Empty otherwise.
    *
    * @generated from field: string replay_of = 20;
    */
@@ -318,55 +318,56 @@ export const ExecutionSchema: GenMessage<Execution, {jsonType: ExecutionJson}> =
   messageDesc(file_svc_v1_execution, 0);
 
 /**
- * What one entry of a field mapping found.
+ * The result of one entry of a field mapping.
  *
  * @generated from message svc.v1.MappingStep
  */
 export type MappingStep = Message<"svc.v1.MappingStep"> & {
   /**
-   * The path in the payload.
+   * Path in the payload.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * The input parameter.
+   * Name of the input parameter.
    *
    * @generated from field: string parameter = 2;
    */
   parameter: string;
 
   /**
-   * Whether the path leads somewhere.
+   * Whether the path was found.
    *
    * @generated from field: bool found = 3;
    */
   found: boolean;
 
   /**
-   * The JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`; empty when nothing was found.
+   * JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`. Empty when the path was not
+   * found.
    *
    * @generated from field: string type = 4;
    */
   type: string;
 
   /**
-   * `key` when the whole path is the name of a property, `path` when it was walked.
+   * Interpretation of the path: `key` when a property has the whole path as its name, otherwise `path`.
    *
    * @generated from field: string reading = 5;
    */
   reading: string;
 
   /**
-   * The part of the path that is missing; empty when the value was found.
+   * First part of the path that was not found. Empty when the path was found.
    *
    * @generated from field: string stopped_at = 6;
    */
   stoppedAt: string;
 
   /**
-   * Why it is missing; empty when the value was found.
+   * Reason why the path was not found. Empty when it was found.
    *
    * @generated from field: string because = 7;
    */
@@ -374,55 +375,56 @@ export type MappingStep = Message<"svc.v1.MappingStep"> & {
 };
 
 /**
- * What one entry of a field mapping found.
+ * The result of one entry of a field mapping.
  *
  * @generated from message svc.v1.MappingStep
  */
 export type MappingStepJson = {
   /**
-   * The path in the payload.
+   * Path in the payload.
    *
    * @generated from field: string path = 1;
    */
   path?: string;
 
   /**
-   * The input parameter.
+   * Name of the input parameter.
    *
    * @generated from field: string parameter = 2;
    */
   parameter?: string;
 
   /**
-   * Whether the path leads somewhere.
+   * Whether the path was found.
    *
    * @generated from field: bool found = 3;
    */
   found?: boolean;
 
   /**
-   * The JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`; empty when nothing was found.
+   * JSON type of the value: `null`, `boolean`, `number`, `string`, `array` or `object`. Empty when the path was not
+   * found.
    *
    * @generated from field: string type = 4;
    */
   type?: string;
 
   /**
-   * `key` when the whole path is the name of a property, `path` when it was walked.
+   * Interpretation of the path: `key` when a property has the whole path as its name, otherwise `path`.
    *
    * @generated from field: string reading = 5;
    */
   reading?: string;
 
   /**
-   * The part of the path that is missing; empty when the value was found.
+   * First part of the path that was not found. Empty when the path was found.
    *
    * @generated from field: string stopped_at = 6;
    */
   stoppedAt?: string;
 
   /**
-   * Why it is missing; empty when the value was found.
+   * Reason why the path was not found. Empty when it was found.
    *
    * @generated from field: string because = 7;
    */
@@ -437,41 +439,41 @@ export const MappingStepSchema: GenMessage<MappingStep, {jsonType: MappingStepJs
   messageDesc(file_svc_v1_execution, 1);
 
 /**
- * An attempt that failed.
+ * A failed attempt of an execution.
  *
  * @generated from message svc.v1.Attempt
  */
 export type Attempt = Message<"svc.v1.Attempt"> & {
   /**
-   * From 1.
+   * Number of the attempt, from 1.
    *
    * @generated from field: uint32 attempt = 1;
    */
   attempt: number;
 
   /**
-   * When it started.
+   * Start time.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it failed.
+   * Time of the failure.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 3;
    */
   finishedAt?: Timestamp | undefined;
 
   /**
-   * Why.
+   * Error of the attempt.
    *
    * @generated from field: svc.v1.ExecutionError error = 4;
    */
   error?: ExecutionError | undefined;
 
   /**
-   * When it was to be tried again; absent after the last attempt.
+   * Scheduled time of the retry. Absent after the last attempt.
    *
    * @generated from field: google.protobuf.Timestamp retry_at = 5;
    */
@@ -479,41 +481,41 @@ export type Attempt = Message<"svc.v1.Attempt"> & {
 };
 
 /**
- * An attempt that failed.
+ * A failed attempt of an execution.
  *
  * @generated from message svc.v1.Attempt
  */
 export type AttemptJson = {
   /**
-   * From 1.
+   * Number of the attempt, from 1.
    *
    * @generated from field: uint32 attempt = 1;
    */
   attempt?: number;
 
   /**
-   * When it started.
+   * Start time.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: TimestampJson;
 
   /**
-   * When it failed.
+   * Time of the failure.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 3;
    */
   finishedAt?: TimestampJson;
 
   /**
-   * Why.
+   * Error of the attempt.
    *
    * @generated from field: svc.v1.ExecutionError error = 4;
    */
   error?: ExecutionErrorJson;
 
   /**
-   * When it was to be tried again; absent after the last attempt.
+   * Scheduled time of the retry. Absent after the last attempt.
    *
    * @generated from field: google.protobuf.Timestamp retry_at = 5;
    */
@@ -528,27 +530,27 @@ export const AttemptSchema: GenMessage<Attempt, {jsonType: AttemptJson}> = /*@__
   messageDesc(file_svc_v1_execution, 2);
 
 /**
- * Why an attempt failed.
+ * The error of a failed attempt.
  *
  * @generated from message svc.v1.ExecutionError
  */
 export type ExecutionError = Message<"svc.v1.ExecutionError"> & {
   /**
-   * The error's name, for example `TypeError`.
+   * Name of the error, for example `TypeError`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The error's message.
+   * Message of the error.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * The stack, with the paths of the project; empty when there is none.
+   * Stack trace with paths relative to the project. Empty when there is none.
    *
    * @generated from field: string stack = 3;
    */
@@ -556,27 +558,27 @@ export type ExecutionError = Message<"svc.v1.ExecutionError"> & {
 };
 
 /**
- * Why an attempt failed.
+ * The error of a failed attempt.
  *
  * @generated from message svc.v1.ExecutionError
  */
 export type ExecutionErrorJson = {
   /**
-   * The error's name, for example `TypeError`.
+   * Name of the error, for example `TypeError`.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The error's message.
+   * Message of the error.
    *
    * @generated from field: string message = 2;
    */
   message?: string;
 
   /**
-   * The stack, with the paths of the project; empty when there is none.
+   * Stack trace with paths relative to the project. Empty when there is none.
    *
    * @generated from field: string stack = 3;
    */
@@ -591,34 +593,34 @@ export const ExecutionErrorSchema: GenMessage<ExecutionError, {jsonType: Executi
   messageDesc(file_svc_v1_execution, 3);
 
 /**
- * What RunExecution is asked.
+ * Request message for RunExecution.
  *
  * @generated from message svc.v1.RunExecutionRequest
  */
 export type RunExecutionRequest = Message<"svc.v1.RunExecutionRequest"> & {
   /**
-   * Name of an agent or a workflow of an active deployment.
+   * Name of an agent or workflow of an active deployment.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * `agent` or `workflow`; found by the name when empty.
+   * Kind of the target: `agent` or `workflow`. Default: determined by the name.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * The input: a JSON object, `{}` by default, at most 1 MiB and 64 levels unless configured otherwise.
+   * Input, a JSON object. By default at most 1 MiB and 64 levels deep. Default `{}`.
    *
    * @generated from field: google.protobuf.Struct input = 3;
    */
   input?: JsonObject | undefined;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 4;
    */
@@ -626,34 +628,34 @@ export type RunExecutionRequest = Message<"svc.v1.RunExecutionRequest"> & {
 };
 
 /**
- * What RunExecution is asked.
+ * Request message for RunExecution.
  *
  * @generated from message svc.v1.RunExecutionRequest
  */
 export type RunExecutionRequestJson = {
   /**
-   * Name of an agent or a workflow of an active deployment.
+   * Name of an agent or workflow of an active deployment.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * `agent` or `workflow`; found by the name when empty.
+   * Kind of the target: `agent` or `workflow`. Default: determined by the name.
    *
    * @generated from field: string kind = 2;
    */
   kind?: string;
 
   /**
-   * The input: a JSON object, `{}` by default, at most 1 MiB and 64 levels unless configured otherwise.
+   * Input, a JSON object. By default at most 1 MiB and 64 levels deep. Default `{}`.
    *
    * @generated from field: google.protobuf.Struct input = 3;
    */
   input?: StructJson;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 4;
    */
@@ -668,13 +670,13 @@ export const RunExecutionRequestSchema: GenMessage<RunExecutionRequest, {jsonTyp
   messageDesc(file_svc_v1_execution, 4);
 
 /**
- * What GetExecution is asked.
+ * Request message for GetExecution.
  *
  * @generated from message svc.v1.GetExecutionRequest
  */
 export type GetExecutionRequest = Message<"svc.v1.GetExecutionRequest"> & {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
@@ -682,13 +684,13 @@ export type GetExecutionRequest = Message<"svc.v1.GetExecutionRequest"> & {
 };
 
 /**
- * What GetExecution is asked.
+ * Request message for GetExecution.
  *
  * @generated from message svc.v1.GetExecutionRequest
  */
 export type GetExecutionRequestJson = {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
@@ -703,13 +705,13 @@ export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest, {jsonTyp
   messageDesc(file_svc_v1_execution, 5);
 
 /**
- * What CancelExecution is asked.
+ * Request message for CancelExecution.
  *
  * @generated from message svc.v1.CancelExecutionRequest
  */
 export type CancelExecutionRequest = Message<"svc.v1.CancelExecutionRequest"> & {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
@@ -717,13 +719,13 @@ export type CancelExecutionRequest = Message<"svc.v1.CancelExecutionRequest"> & 
 };
 
 /**
- * What CancelExecution is asked.
+ * Request message for CancelExecution.
  *
  * @generated from message svc.v1.CancelExecutionRequest
  */
 export type CancelExecutionRequestJson = {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
@@ -738,27 +740,27 @@ export const CancelExecutionRequestSchema: GenMessage<CancelExecutionRequest, {j
   messageDesc(file_svc_v1_execution, 6);
 
 /**
- * What ReplayExecution is asked.
+ * Request message for ReplayExecution.
  *
  * @generated from message svc.v1.ReplayExecutionRequest
  */
 export type ReplayExecutionRequest = Message<"svc.v1.ReplayExecutionRequest"> & {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
-   * Another input than the execution's own.
+   * Input to use in place of the execution's input.
    *
    * @generated from field: optional google.protobuf.Struct input = 2;
    */
   input?: JsonObject | undefined;
 
   /**
-   * The deployment whose code is to run. Default: the one that is active now, in the execution's environment.
+   * Deployment whose code runs. Default: the active deployment in the execution's environment.
    *
    * @generated from field: string deployment_id = 3;
    */
@@ -766,27 +768,27 @@ export type ReplayExecutionRequest = Message<"svc.v1.ReplayExecutionRequest"> & 
 };
 
 /**
- * What ReplayExecution is asked.
+ * Request message for ReplayExecution.
  *
  * @generated from message svc.v1.ReplayExecutionRequest
  */
 export type ReplayExecutionRequestJson = {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId?: string;
 
   /**
-   * Another input than the execution's own.
+   * Input to use in place of the execution's input.
    *
    * @generated from field: optional google.protobuf.Struct input = 2;
    */
   input?: StructJson;
 
   /**
-   * The deployment whose code is to run. Default: the one that is active now, in the execution's environment.
+   * Deployment whose code runs. Default: the active deployment in the execution's environment.
    *
    * @generated from field: string deployment_id = 3;
    */
@@ -801,55 +803,55 @@ export const ReplayExecutionRequestSchema: GenMessage<ReplayExecutionRequest, {j
   messageDesc(file_svc_v1_execution, 7);
 
 /**
- * What ListExecutions is asked.
+ * Request message for ListExecutions.
  *
  * @generated from message svc.v1.ListExecutionsRequest
  */
 export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
   /**
-   * Keeps those in one state: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
+   * Filter by status: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * Keeps those of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Keeps those of one kind: `agent` or `workflow`.
+   * Filter by kind: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * Keeps those accepted at or after this time.
+   * Filter by time: executions accepted at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 5;
    */
   environment: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -857,55 +859,55 @@ export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
 };
 
 /**
- * What ListExecutions is asked.
+ * Request message for ListExecutions.
  *
  * @generated from message svc.v1.ListExecutionsRequest
  */
 export type ListExecutionsRequestJson = {
   /**
-   * Keeps those in one state: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
+   * Filter by status: `queued`, `running`, `succeeded`, `failed` or `cancelled`.
    *
    * @generated from field: string status = 1;
    */
   status?: string;
 
   /**
-   * Keeps those of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * Keeps those of one kind: `agent` or `workflow`.
+   * Filter by kind: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
   kind?: string;
 
   /**
-   * Keeps those accepted at or after this time.
+   * Filter by time: executions accepted at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: TimestampJson;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 5;
    */
   environment?: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 6;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -920,20 +922,20 @@ export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jso
   messageDesc(file_svc_v1_execution, 8);
 
 /**
- * What ListExecutions answers.
+ * Response message for ListExecutions.
  *
  * @generated from message svc.v1.ListExecutionsResponse
  */
 export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Execution executions = 1;
    */
   executions: Execution[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -941,20 +943,20 @@ export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & 
 };
 
 /**
- * What ListExecutions answers.
+ * Response message for ListExecutions.
  *
  * @generated from message svc.v1.ListExecutionsResponse
  */
 export type ListExecutionsResponseJson = {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Execution executions = 1;
    */
   executions?: ExecutionJson[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -969,20 +971,20 @@ export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse, {j
   messageDesc(file_svc_v1_execution, 9);
 
 /**
- * What WatchExecution is asked.
+ * Request message for WatchExecution.
  *
  * @generated from message svc.v1.WatchExecutionRequest
  */
 export type WatchExecutionRequest = Message<"svc.v1.WatchExecutionRequest"> & {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
-   * Leaves out the log lines up to this cursor; all lines are sent when empty.
+   * Cursor: only log entries after it are sent. Default: all log entries of the execution.
    *
    * @generated from field: string after = 2;
    */
@@ -990,20 +992,20 @@ export type WatchExecutionRequest = Message<"svc.v1.WatchExecutionRequest"> & {
 };
 
 /**
- * What WatchExecution is asked.
+ * Request message for WatchExecution.
  *
  * @generated from message svc.v1.WatchExecutionRequest
  */
 export type WatchExecutionRequestJson = {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId?: string;
 
   /**
-   * Leaves out the log lines up to this cursor; all lines are sent when empty.
+   * Cursor: only log entries after it are sent. Default: all log entries of the execution.
    *
    * @generated from field: string after = 2;
    */
@@ -1018,7 +1020,7 @@ export const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest, {jso
   messageDesc(file_svc_v1_execution, 10);
 
 /**
- * Either a state or a log line.
+ * Response message for WatchExecution: the state of the execution or a log entry.
  *
  * @generated from message svc.v1.WatchExecutionResponse
  */
@@ -1028,7 +1030,7 @@ export type WatchExecutionResponse = Message<"svc.v1.WatchExecutionResponse"> & 
    */
   event: {
     /**
-     * The execution, as it now is.
+     * Current state of the execution.
      *
      * @generated from field: svc.v1.Execution execution = 1;
      */
@@ -1036,7 +1038,7 @@ export type WatchExecutionResponse = Message<"svc.v1.WatchExecutionResponse"> & 
     case: "execution";
   } | {
     /**
-     * One line of its log.
+     * A log entry of the execution.
      *
      * @generated from field: svc.v1.LogLine log = 2;
      */
@@ -1046,20 +1048,20 @@ export type WatchExecutionResponse = Message<"svc.v1.WatchExecutionResponse"> & 
 };
 
 /**
- * Either a state or a log line.
+ * Response message for WatchExecution: the state of the execution or a log entry.
  *
  * @generated from message svc.v1.WatchExecutionResponse
  */
 export type WatchExecutionResponseJson = {
   /**
-   * The execution, as it now is.
+   * Current state of the execution.
    *
    * @generated from field: svc.v1.Execution execution = 1;
    */
   execution?: ExecutionJson;
 
   /**
-   * One line of its log.
+   * A log entry of the execution.
    *
    * @generated from field: svc.v1.LogLine log = 2;
    */
@@ -1074,55 +1076,56 @@ export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse, {j
   messageDesc(file_svc_v1_execution, 11);
 
 /**
- * What TailLogs is asked.
+ * Request message for TailLogs.
  *
  * @generated from message svc.v1.TailLogsRequest
  */
 export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
   /**
-   * Goes on sending lines as they come.
+   * Whether to stream new entries. Default false.
    *
    * @generated from field: bool follow = 1;
    */
   follow: boolean;
 
   /**
-   * How many of the last lines to begin with: at most 10000, 100 when absent.
+   * Number of existing entries to send first, at most 10000. Default 100.
    *
    * @generated from field: optional uint32 lines = 2;
    */
   lines?: number | undefined;
 
   /**
-   * Keeps the lines of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * Keeps the lines of one execution.
+   * Filter by execution id.
    *
    * @generated from field: string execution_id = 4;
    */
   executionId: string;
 
   /**
-   * Sends the lines after this cursor, whatever `lines` says: how a reader goes on after a broken connection.
+   * Cursor: sends the entries after it and ignores `lines`. Use it to resume after a broken connection.
    *
    * @generated from field: string after = 5;
    */
   after: string;
 
   /**
-   * Keeps the lines of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 6;
    */
   environment: string;
 
   /**
-   * Sends the audit trail, and nothing else: who pushed, rolled back, deleted, paused, created and revoked.
+   * Whether to send only the audit log: deployments, rollbacks, deletions, schedule changes, secrets and API keys.
+   * Default false.
    *
    * @generated from field: bool audit = 7;
    */
@@ -1130,55 +1133,56 @@ export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
 };
 
 /**
- * What TailLogs is asked.
+ * Request message for TailLogs.
  *
  * @generated from message svc.v1.TailLogsRequest
  */
 export type TailLogsRequestJson = {
   /**
-   * Goes on sending lines as they come.
+   * Whether to stream new entries. Default false.
    *
    * @generated from field: bool follow = 1;
    */
   follow?: boolean;
 
   /**
-   * How many of the last lines to begin with: at most 10000, 100 when absent.
+   * Number of existing entries to send first, at most 10000. Default 100.
    *
    * @generated from field: optional uint32 lines = 2;
    */
   lines?: number;
 
   /**
-   * Keeps the lines of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 3;
    */
   name?: string;
 
   /**
-   * Keeps the lines of one execution.
+   * Filter by execution id.
    *
    * @generated from field: string execution_id = 4;
    */
   executionId?: string;
 
   /**
-   * Sends the lines after this cursor, whatever `lines` says: how a reader goes on after a broken connection.
+   * Cursor: sends the entries after it and ignores `lines`. Use it to resume after a broken connection.
    *
    * @generated from field: string after = 5;
    */
   after?: string;
 
   /**
-   * Keeps the lines of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 6;
    */
   environment?: string;
 
   /**
-   * Sends the audit trail, and nothing else: who pushed, rolled back, deleted, paused, created and revoked.
+   * Whether to send only the audit log: deployments, rollbacks, deletions, schedule changes, secrets and API keys.
+   * Default false.
    *
    * @generated from field: bool audit = 7;
    */
@@ -1193,13 +1197,13 @@ export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailL
   messageDesc(file_svc_v1_execution, 12);
 
 /**
- * What TailLogs answers.
+ * Response message for TailLogs.
  *
  * @generated from message svc.v1.TailLogsResponse
  */
 export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
   /**
-   * The line.
+   * The log entry.
    *
    * @generated from field: svc.v1.LogLine log = 1;
    */
@@ -1207,13 +1211,13 @@ export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
 };
 
 /**
- * What TailLogs answers.
+ * Response message for TailLogs.
  *
  * @generated from message svc.v1.TailLogsResponse
  */
 export type TailLogsResponseJson = {
   /**
-   * The line.
+   * The log entry.
    *
    * @generated from field: svc.v1.LogLine log = 1;
    */
@@ -1228,69 +1232,69 @@ export const TailLogsResponseSchema: GenMessage<TailLogsResponse, {jsonType: Tai
   messageDesc(file_svc_v1_execution, 13);
 
 /**
- * One line of the log.
+ * A log entry.
  *
  * @generated from message svc.v1.LogLine
  */
 export type LogLine = Message<"svc.v1.LogLine"> & {
   /**
-   * Where a reader is who has read this line: with it as `after`, what follows is sent. Its form means nothing else.
+   * Opaque cursor of this entry, for `after` of TailLogs and WatchExecution.
    *
    * @generated from field: string cursor = 1;
    */
   cursor: string;
 
   /**
-   * When it was written.
+   * Time of the entry.
    *
    * @generated from field: google.protobuf.Timestamp time = 2;
    */
   time?: Timestamp | undefined;
 
   /**
-   * `debug`, `info`, `warn` or `error`.
+   * Level: `debug`, `info`, `warn` or `error`.
    *
    * @generated from field: string level = 3;
    */
   level: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `schedule`, `deployment` or `audit`.
+   * Source: `console`, `execution`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */
   source: string;
 
   /**
-   * The text; at most 16 KiB unless configured otherwise.
+   * Text. At most 16 KiB by default; longer text is truncated.
    *
    * @generated from field: string message = 5;
    */
   message: string;
 
   /**
-   * The execution that it is about; empty for others.
+   * Related execution id. Empty if there is none.
    *
    * @generated from field: string execution_id = 6;
    */
   executionId: string;
 
   /**
-   * The deployment that it is about; empty for others.
+   * Related deployment id. Empty if there is none.
    *
    * @generated from field: string deployment_id = 7;
    */
   deploymentId: string;
 
   /**
-   * The agent or workflow that it is about; empty for others.
+   * Name of the related agent or workflow. Empty if there is none.
    *
    * @generated from field: string name = 8;
    */
   name: string;
 
   /**
-   * The environment.
+   * Environment.
    *
    * @generated from field: string environment = 9;
    */
@@ -1298,69 +1302,69 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
 };
 
 /**
- * One line of the log.
+ * A log entry.
  *
  * @generated from message svc.v1.LogLine
  */
 export type LogLineJson = {
   /**
-   * Where a reader is who has read this line: with it as `after`, what follows is sent. Its form means nothing else.
+   * Opaque cursor of this entry, for `after` of TailLogs and WatchExecution.
    *
    * @generated from field: string cursor = 1;
    */
   cursor?: string;
 
   /**
-   * When it was written.
+   * Time of the entry.
    *
    * @generated from field: google.protobuf.Timestamp time = 2;
    */
   time?: TimestampJson;
 
   /**
-   * `debug`, `info`, `warn` or `error`.
+   * Level: `debug`, `info`, `warn` or `error`.
    *
    * @generated from field: string level = 3;
    */
   level?: string;
 
   /**
-   * Where it comes from: `console`, `execution`, `schedule`, `deployment` or `audit`.
+   * Source: `console`, `execution`, `schedule`, `deployment` or `audit`.
    *
    * @generated from field: string source = 4;
    */
   source?: string;
 
   /**
-   * The text; at most 16 KiB unless configured otherwise.
+   * Text. At most 16 KiB by default; longer text is truncated.
    *
    * @generated from field: string message = 5;
    */
   message?: string;
 
   /**
-   * The execution that it is about; empty for others.
+   * Related execution id. Empty if there is none.
    *
    * @generated from field: string execution_id = 6;
    */
   executionId?: string;
 
   /**
-   * The deployment that it is about; empty for others.
+   * Related deployment id. Empty if there is none.
    *
    * @generated from field: string deployment_id = 7;
    */
   deploymentId?: string;
 
   /**
-   * The agent or workflow that it is about; empty for others.
+   * Name of the related agent or workflow. Empty if there is none.
    *
    * @generated from field: string name = 8;
    */
   name?: string;
 
   /**
-   * The environment.
+   * Environment.
    *
    * @generated from field: string environment = 9;
    */
@@ -1375,13 +1379,13 @@ export const LogLineSchema: GenMessage<LogLine, {jsonType: LogLineJson}> = /*@__
   messageDesc(file_svc_v1_execution, 14);
 
 /**
- * Runs agents and workflows, and tells what became of each run.
+ * Manages executions of agents and workflows, and their logs.
  *
  * @generated from service svc.v1.ExecutionService
  */
 export const ExecutionService: GenService<{
   /**
-   * Queues one execution and returns it.
+   * Queues an execution and returns it.
    *
    * @generated from rpc svc.v1.ExecutionService.RunExecution
    */
@@ -1391,7 +1395,7 @@ export const ExecutionService: GenService<{
     output: typeof ExecutionSchema;
   },
   /**
-   * Returns one execution.
+   * Gets an execution.
    *
    * @generated from rpc svc.v1.ExecutionService.GetExecution
    */
@@ -1411,8 +1415,8 @@ export const ExecutionService: GenService<{
     output: typeof ListExecutionsResponseSchema;
   },
   /**
-   * Ends an execution: at once when it waits, by aborting `ctx.signal` and 5 s later its process when it runs. The
-   * children that it runs are cancelled too. An execution that has ended stays as it is.
+   * Cancels an execution and its child executions. A queued execution is cancelled immediately. For a running one,
+   * `ctx.signal` is aborted, and its runner is ended 5 seconds later. A finished execution is returned unchanged.
    *
    * @generated from rpc svc.v1.ExecutionService.CancelExecution
    */
@@ -1422,7 +1426,7 @@ export const ExecutionService: GenService<{
     output: typeof ExecutionSchema;
   },
   /**
-   * Runs an execution's input again, as a new execution.
+   * Runs the input of an execution again as a new execution.
    *
    * @generated from rpc svc.v1.ExecutionService.ReplayExecution
    */
@@ -1432,7 +1436,7 @@ export const ExecutionService: GenService<{
     output: typeof ExecutionSchema;
   },
   /**
-   * Sends what happens to an execution until it has ended: its present state first, then log lines and states.
+   * Streams an execution until it finishes: its current state first, then log entries and state changes.
    *
    * @generated from rpc svc.v1.ExecutionService.WatchExecution
    */
@@ -1442,7 +1446,7 @@ export const ExecutionService: GenService<{
     output: typeof WatchExecutionResponseSchema;
   },
   /**
-   * Sends the last log lines, oldest first, and with `follow` those that come.
+   * Streams the last log entries, oldest first, and new entries if `follow` is set.
    *
    * @generated from rpc svc.v1.ExecutionService.TailLogs
    */

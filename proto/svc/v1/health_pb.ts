@@ -15,7 +15,7 @@ export const file_svc_v1_health: GenFile = /*@__PURE__*/
   fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0In0KDUNoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDwoHcnVudGltZRgDIAEoCRIUCgxvcmdhbml6YXRpb24YBCABKAkSJAoGY2hlY2tzGAUgASgLMhQuc3ZjLnYxLkhlYWx0aENoZWNrcyJTCgxIZWFsdGhDaGVja3MSDQoFc3RvcmUYASABKAkSDwoHc3RvcmFnZRgCIAEoCRIQCghleGVjdXRvchgDIAEoCRIRCglzY2hlZHVsZXIYBCABKAkyXgoNSGVhbHRoU2VydmljZRJNCgVDaGVjaxIULnN2Yy52MS5DaGVja1JlcXVlc3QaFS5zdmMudjEuQ2hlY2tSZXNwb25zZSIXirUYBHJlYWSC0+STAgkSBy9oZWFsdGhiBnByb3RvMw", [file_google_api_annotations, file_svc_v1_options]);
 
 /**
- * What Check is asked.
+ * Request message for Check.
  *
  * @generated from message svc.v1.CheckRequest
  */
@@ -23,7 +23,7 @@ export type CheckRequest = Message<"svc.v1.CheckRequest"> & {
 };
 
 /**
- * What Check is asked.
+ * Request message for Check.
  *
  * @generated from message svc.v1.CheckRequest
  */
@@ -38,41 +38,41 @@ export const CheckRequestSchema: GenMessage<CheckRequest, {jsonType: CheckReques
   messageDesc(file_svc_v1_health, 0);
 
 /**
- * What Check answers.
+ * Response message for Check.
  *
  * @generated from message svc.v1.CheckResponse
  */
 export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
   /**
-   * `ok`, or `degraded` when at least one check failed.
+   * Overall status: `ok`, or `degraded` when a check failed.
    *
    * @generated from field: string status = 1;
    */
   status: string;
 
   /**
-   * The version of the service, as in its package.
+   * Version of the service.
    *
    * @generated from field: string version = 2;
    */
   version: string;
 
   /**
-   * The runtime and its version, for example `node 24.21.0`.
+   * Runtime and its version, for example `node 24.21.0`.
    *
    * @generated from field: string runtime = 3;
    */
   runtime: string;
 
   /**
-   * The organization of the key: its identifier, `org_` and 26 characters.
+   * Id of the organization of the API key: `org_` and 26 characters.
    *
    * @generated from field: string organization = 4;
    */
   organization: string;
 
   /**
-   * The single checks.
+   * Results of the checks.
    *
    * @generated from field: svc.v1.HealthChecks checks = 5;
    */
@@ -80,41 +80,41 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
 };
 
 /**
- * What Check answers.
+ * Response message for Check.
  *
  * @generated from message svc.v1.CheckResponse
  */
 export type CheckResponseJson = {
   /**
-   * `ok`, or `degraded` when at least one check failed.
+   * Overall status: `ok`, or `degraded` when a check failed.
    *
    * @generated from field: string status = 1;
    */
   status?: string;
 
   /**
-   * The version of the service, as in its package.
+   * Version of the service.
    *
    * @generated from field: string version = 2;
    */
   version?: string;
 
   /**
-   * The runtime and its version, for example `node 24.21.0`.
+   * Runtime and its version, for example `node 24.21.0`.
    *
    * @generated from field: string runtime = 3;
    */
   runtime?: string;
 
   /**
-   * The organization of the key: its identifier, `org_` and 26 characters.
+   * Id of the organization of the API key: `org_` and 26 characters.
    *
    * @generated from field: string organization = 4;
    */
   organization?: string;
 
   /**
-   * The single checks.
+   * Results of the checks.
    *
    * @generated from field: svc.v1.HealthChecks checks = 5;
    */
@@ -129,34 +129,34 @@ export const CheckResponseSchema: GenMessage<CheckResponse, {jsonType: CheckResp
   messageDesc(file_svc_v1_health, 1);
 
 /**
- * What each part says of itself.
+ * The results of the health checks.
  *
  * @generated from message svc.v1.HealthChecks
  */
 export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
   /**
-   * The database: `ok`, or what is wrong.
+   * Database: `ok` or the problem.
    *
    * @generated from field: string store = 1;
    */
   store: string;
 
   /**
-   * The object storage: `ok`, or what is wrong.
+   * Object storage: `ok` or the problem.
    *
    * @generated from field: string storage = 2;
    */
   storage: string;
 
   /**
-   * The part that runs executions: `ok`, or what is wrong.
+   * Executor: `ok` or the problem.
    *
    * @generated from field: string executor = 3;
    */
   executor: string;
 
   /**
-   * The part that starts what is due by a schedule: `ok`, or what is wrong.
+   * Scheduler: `ok` or the problem.
    *
    * @generated from field: string scheduler = 4;
    */
@@ -164,34 +164,34 @@ export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
 };
 
 /**
- * What each part says of itself.
+ * The results of the health checks.
  *
  * @generated from message svc.v1.HealthChecks
  */
 export type HealthChecksJson = {
   /**
-   * The database: `ok`, or what is wrong.
+   * Database: `ok` or the problem.
    *
    * @generated from field: string store = 1;
    */
   store?: string;
 
   /**
-   * The object storage: `ok`, or what is wrong.
+   * Object storage: `ok` or the problem.
    *
    * @generated from field: string storage = 2;
    */
   storage?: string;
 
   /**
-   * The part that runs executions: `ok`, or what is wrong.
+   * Executor: `ok` or the problem.
    *
    * @generated from field: string executor = 3;
    */
   executor?: string;
 
   /**
-   * The part that starts what is due by a schedule: `ok`, or what is wrong.
+   * Scheduler: `ok` or the problem.
    *
    * @generated from field: string scheduler = 4;
    */
@@ -206,13 +206,13 @@ export const HealthChecksSchema: GenMessage<HealthChecks, {jsonType: HealthCheck
   messageDesc(file_svc_v1_health, 2);
 
 /**
- * Says whether the service can do its work. The unauthenticated probes are `/livez` and `/readyz`.
+ * Reports the health of the service. The probes `/livez` and `/readyz` need no authentication.
  *
  * @generated from service svc.v1.HealthService
  */
 export const HealthService: GenService<{
   /**
-   * Checks the store, the object storage and the executor. Over REST: 200 when `ok`, 503 when `degraded`.
+   * Checks the store, the object storage, the executor and the scheduler. REST: 200 for `ok`, 503 for `degraded`.
    *
    * @generated from rpc svc.v1.HealthService.Check
    */

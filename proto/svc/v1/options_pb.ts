@@ -14,8 +14,8 @@ export const file_svc_v1_options: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxOjYKBXNjb3BlEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCVIFc2NvcGViBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
- * The scope that a caller's key needs: `read`, `trigger`, `deploy` or `full`; `none` for a method that asks for no key.
- * A method without this option is refused to everybody.
+ * Scope that the API key needs: `read`, `trigger`, `deploy` or `full`; `none` for a method without authentication. A
+ * method without this option is refused for every caller.
  *
  * @generated from extension: string scope = 50001;
  */

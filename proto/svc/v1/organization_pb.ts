@@ -17,27 +17,27 @@ export const file_svc_v1_organization: GenFile = /*@__PURE__*/
   fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEiXAoMT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QiiAIKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVzY29wZRgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2N1cnJlbnQYCCABKAgiYgoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXNjb3BlGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkIKFENyZWF0ZUFwaUtleVJlc3BvbnNlEhsKA2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSDQoFdG9rZW4YAiABKAkiFAoSTGlzdEFwaUtleXNSZXF1ZXN0IjMKE0xpc3RBcGlLZXlzUmVzcG9uc2USHAoEa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkiJQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkidgoGU2VjcmV0EgwKBG5hbWUYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLwoQU2V0U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIhQKEkxpc3RTZWNyZXRzUmVxdWVzdCI2ChNMaXN0U2VjcmV0c1Jlc3BvbnNlEh8KB3NlY3JldHMYASADKAsyDi5zdmMudjEuU2VjcmV0IiMKE0RlbGV0ZVNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChREZWxldGVTZWNyZXRSZXNwb25zZTL8BQoTT3JnYW5pemF0aW9uU2VydmljZRJtCg9HZXRPcmdhbml6YXRpb24SHi5zdmMudjEuR2V0T3JnYW5pemF0aW9uUmVxdWVzdBoULnN2Yy52MS5Pcmdhbml6YXRpb24iJIq1GARyZWFkgtPkkwIWEhQvYXBpL3YxL29yZ2FuaXphdGlvbhJqCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIfirUYBGZ1bGyC0+STAhE6ASoiDC9hcGkvdjEva2V5cxJkCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIcirUYBGZ1bGyC0+STAg4SDC9hcGkvdjEva2V5cxJiCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBoOLnN2Yy52MS5BcGlLZXkiJYq1GARmdWxsgtPkkwIXKhUvYXBpL3YxL2tleXMve2tleV9pZH0SYgoJU2V0U2VjcmV0Ehguc3ZjLnYxLlNldFNlY3JldFJlcXVlc3QaDi5zdmMudjEuU2VjcmV0IiuKtRgGZGVwbG95gtPkkwIbOgEqGhYvYXBpL3YxL3NlY3JldHMve25hbWV9EmcKC0xpc3RTZWNyZXRzEhouc3ZjLnYxLkxpc3RTZWNyZXRzUmVxdWVzdBobLnN2Yy52MS5MaXN0U2VjcmV0c1Jlc3BvbnNlIh+KtRgEcmVhZILT5JMCERIPL2FwaS92MS9zZWNyZXRzEnMKDERlbGV0ZVNlY3JldBIbLnN2Yy52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Ghwuc3ZjLnYxLkRlbGV0ZVNlY3JldFJlc3BvbnNlIiiKtRgGZGVwbG95gtPkkwIYKhYvYXBpL3YxL3NlY3JldHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * An organization, to which everything belongs.
+ * An organization, which owns deployments, executions, API keys and secrets.
  *
  * @generated from message svc.v1.Organization
  */
 export type Organization = Message<"svc.v1.Organization"> & {
   /**
-   * `org_` and 26 characters, unguessable: part of the webhook URLs.
+   * Identifier: `org_` and 26 random characters. It is part of webhook URLs.
    *
    * @generated from field: string org_id = 1;
    */
   orgId: string;
 
   /**
-   * The display name.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * When it was made.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
@@ -45,27 +45,27 @@ export type Organization = Message<"svc.v1.Organization"> & {
 };
 
 /**
- * An organization, to which everything belongs.
+ * An organization, which owns deployments, executions, API keys and secrets.
  *
  * @generated from message svc.v1.Organization
  */
 export type OrganizationJson = {
   /**
-   * `org_` and 26 characters, unguessable: part of the webhook URLs.
+   * Identifier: `org_` and 26 random characters. It is part of webhook URLs.
    *
    * @generated from field: string org_id = 1;
    */
   orgId?: string;
 
   /**
-   * The display name.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * When it was made.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
@@ -80,7 +80,7 @@ export const OrganizationSchema: GenMessage<Organization, {jsonType: Organizatio
   messageDesc(file_svc_v1_organization, 0);
 
 /**
- * What GetOrganization is asked.
+ * Request message for GetOrganization.
  *
  * @generated from message svc.v1.GetOrganizationRequest
  */
@@ -88,7 +88,7 @@ export type GetOrganizationRequest = Message<"svc.v1.GetOrganizationRequest"> & 
 };
 
 /**
- * What GetOrganization is asked.
+ * Request message for GetOrganization.
  *
  * @generated from message svc.v1.GetOrganizationRequest
  */
@@ -109,56 +109,56 @@ export const GetOrganizationRequestSchema: GenMessage<GetOrganizationRequest, {j
  */
 export type ApiKey = Message<"svc.v1.ApiKey"> & {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
   keyId: string;
 
   /**
-   * For people: what the key is used for.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * `read`, `trigger`, `deploy` or `full`; each includes those before it.
+   * Scope: `read`, `trigger`, `deploy` or `full`. Each scope includes the previous ones.
    *
    * @generated from field: string scope = 3;
    */
   scope: string;
 
   /**
-   * When it was made.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last used, to the minute; absent if it never was.
+   * Time of the last use, with a precision of one minute. Absent if the key was never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it ceases to work; absent if it does not.
+   * Expiry time. Absent if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When it was revoked; absent if it was not.
+   * Time of the revocation. Absent if the key is not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: Timestamp | undefined;
 
   /**
-   * Whether the request that returned this key was authenticated with it.
+   * Whether the request was authenticated with this key.
    *
    * @generated from field: bool current = 8;
    */
@@ -172,56 +172,56 @@ export type ApiKey = Message<"svc.v1.ApiKey"> & {
  */
 export type ApiKeyJson = {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
   keyId?: string;
 
   /**
-   * For people: what the key is used for.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * `read`, `trigger`, `deploy` or `full`; each includes those before it.
+   * Scope: `read`, `trigger`, `deploy` or `full`. Each scope includes the previous ones.
    *
    * @generated from field: string scope = 3;
    */
   scope?: string;
 
   /**
-   * When it was made.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: TimestampJson;
 
   /**
-   * When it was last used, to the minute; absent if it never was.
+   * Time of the last use, with a precision of one minute. Absent if the key was never used.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 5;
    */
   lastUsedAt?: TimestampJson;
 
   /**
-   * When it ceases to work; absent if it does not.
+   * Expiry time. Absent if the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: TimestampJson;
 
   /**
-   * When it was revoked; absent if it was not.
+   * Time of the revocation. Absent if the key is not revoked.
    *
    * @generated from field: google.protobuf.Timestamp revoked_at = 7;
    */
   revokedAt?: TimestampJson;
 
   /**
-   * Whether the request that returned this key was authenticated with it.
+   * Whether the request was authenticated with this key.
    *
    * @generated from field: bool current = 8;
    */
@@ -236,27 +236,27 @@ export const ApiKeySchema: GenMessage<ApiKey, {jsonType: ApiKeyJson}> = /*@__PUR
   messageDesc(file_svc_v1_organization, 2);
 
 /**
- * What CreateApiKey is asked.
+ * Request message for CreateApiKey.
  *
  * @generated from message svc.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
   /**
-   * For people: 1 to 100 characters.
+   * Display name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * `read`, `trigger`, `deploy` or `full`, which is the default.
+   * Scope: `read`, `trigger`, `deploy` or `full`. Default `full`.
    *
    * @generated from field: string scope = 2;
    */
   scope: string;
 
   /**
-   * When it ceases to work, a time to come; absent for never.
+   * Expiry time, in the future. Default: the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -264,27 +264,27 @@ export type CreateApiKeyRequest = Message<"svc.v1.CreateApiKeyRequest"> & {
 };
 
 /**
- * What CreateApiKey is asked.
+ * Request message for CreateApiKey.
  *
  * @generated from message svc.v1.CreateApiKeyRequest
  */
 export type CreateApiKeyRequestJson = {
   /**
-   * For people: 1 to 100 characters.
+   * Display name, 1 to 100 characters.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * `read`, `trigger`, `deploy` or `full`, which is the default.
+   * Scope: `read`, `trigger`, `deploy` or `full`. Default `full`.
    *
    * @generated from field: string scope = 2;
    */
   scope?: string;
 
   /**
-   * When it ceases to work, a time to come; absent for never.
+   * Expiry time, in the future. Default: the key does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -299,20 +299,20 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest, {jsonTyp
   messageDesc(file_svc_v1_organization, 3);
 
 /**
- * What CreateApiKey answers.
+ * Response message for CreateApiKey.
  *
  * @generated from message svc.v1.CreateApiKeyResponse
  */
 export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
   /**
-   * The key's record.
+   * The API key without its secret.
    *
    * @generated from field: svc.v1.ApiKey key = 1;
    */
   key?: ApiKey | undefined;
 
   /**
-   * The key itself, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
+   * Complete key, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
    *
    * @generated from field: string token = 2;
    */
@@ -320,20 +320,20 @@ export type CreateApiKeyResponse = Message<"svc.v1.CreateApiKeyResponse"> & {
 };
 
 /**
- * What CreateApiKey answers.
+ * Response message for CreateApiKey.
  *
  * @generated from message svc.v1.CreateApiKeyResponse
  */
 export type CreateApiKeyResponseJson = {
   /**
-   * The key's record.
+   * The API key without its secret.
    *
    * @generated from field: svc.v1.ApiKey key = 1;
    */
   key?: ApiKeyJson;
 
   /**
-   * The key itself, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
+   * Complete key, `svc_<id>_<secret>`. It is not stored and cannot be shown again.
    *
    * @generated from field: string token = 2;
    */
@@ -348,7 +348,7 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse, {jsonT
   messageDesc(file_svc_v1_organization, 4);
 
 /**
- * What ListApiKeys is asked.
+ * Request message for ListApiKeys.
  *
  * @generated from message svc.v1.ListApiKeysRequest
  */
@@ -356,7 +356,7 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
 };
 
 /**
- * What ListApiKeys is asked.
+ * Request message for ListApiKeys.
  *
  * @generated from message svc.v1.ListApiKeysRequest
  */
@@ -371,13 +371,13 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest, {jsonType:
   messageDesc(file_svc_v1_organization, 5);
 
 /**
- * What ListApiKeys answers.
+ * Response message for ListApiKeys.
  *
  * @generated from message svc.v1.ListApiKeysResponse
  */
 export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
   /**
-   * All keys, newest first.
+   * API keys, newest first.
    *
    * @generated from field: repeated svc.v1.ApiKey keys = 1;
    */
@@ -385,13 +385,13 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
 };
 
 /**
- * What ListApiKeys answers.
+ * Response message for ListApiKeys.
  *
  * @generated from message svc.v1.ListApiKeysResponse
  */
 export type ListApiKeysResponseJson = {
   /**
-   * All keys, newest first.
+   * API keys, newest first.
    *
    * @generated from field: repeated svc.v1.ApiKey keys = 1;
    */
@@ -406,13 +406,13 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse, {jsonTyp
   messageDesc(file_svc_v1_organization, 6);
 
 /**
- * What RevokeApiKey is asked.
+ * Request message for RevokeApiKey.
  *
  * @generated from message svc.v1.RevokeApiKeyRequest
  */
 export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
@@ -420,13 +420,13 @@ export type RevokeApiKeyRequest = Message<"svc.v1.RevokeApiKeyRequest"> & {
 };
 
 /**
- * What RevokeApiKey is asked.
+ * Request message for RevokeApiKey.
  *
  * @generated from message svc.v1.RevokeApiKeyRequest
  */
 export type RevokeApiKeyRequestJson = {
   /**
-   * `key_` and 26 characters.
+   * Key id: `key_` and 26 characters.
    *
    * @generated from field: string key_id = 1;
    */
@@ -447,21 +447,21 @@ export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest, {jsonTyp
  */
 export type Secret = Message<"svc.v1.Secret"> & {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * When it was first set.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When it was last set.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
@@ -475,21 +475,21 @@ export type Secret = Message<"svc.v1.Secret"> & {
  */
 export type SecretJson = {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * When it was first set.
+   * Creation time.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 2;
    */
   createdAt?: TimestampJson;
 
   /**
-   * When it was last set.
+   * Time of the last change.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
@@ -504,20 +504,20 @@ export const SecretSchema: GenMessage<Secret, {jsonType: SecretJson}> = /*@__PUR
   messageDesc(file_svc_v1_organization, 8);
 
 /**
- * What SetSecret is asked.
+ * Request message for SetSecret.
  *
  * @generated from message svc.v1.SetSecretRequest
  */
 export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`, first a letter or digit.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`, starting with a letter or digit.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * 1 to 65536 bytes of UTF-8.
+   * Value, 1 to 65,536 bytes of UTF-8.
    *
    * @generated from field: string value = 2;
    */
@@ -525,20 +525,20 @@ export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
 };
 
 /**
- * What SetSecret is asked.
+ * Request message for SetSecret.
  *
  * @generated from message svc.v1.SetSecretRequest
  */
 export type SetSecretRequestJson = {
   /**
-   * 1 to 64 characters of `A-Z a-z 0-9 _ -`, first a letter or digit.
+   * Name: 1 to 64 characters of `A-Z a-z 0-9 _ -`, starting with a letter or digit.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * 1 to 65536 bytes of UTF-8.
+   * Value, 1 to 65,536 bytes of UTF-8.
    *
    * @generated from field: string value = 2;
    */
@@ -553,7 +553,7 @@ export const SetSecretRequestSchema: GenMessage<SetSecretRequest, {jsonType: Set
   messageDesc(file_svc_v1_organization, 9);
 
 /**
- * What ListSecrets is asked.
+ * Request message for ListSecrets.
  *
  * @generated from message svc.v1.ListSecretsRequest
  */
@@ -561,7 +561,7 @@ export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
 };
 
 /**
- * What ListSecrets is asked.
+ * Request message for ListSecrets.
  *
  * @generated from message svc.v1.ListSecretsRequest
  */
@@ -576,13 +576,13 @@ export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest, {jsonType:
   messageDesc(file_svc_v1_organization, 10);
 
 /**
- * What ListSecrets answers.
+ * Response message for ListSecrets.
  *
  * @generated from message svc.v1.ListSecretsResponse
  */
 export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
   /**
-   * All secrets by name.
+   * Secrets, sorted by name.
    *
    * @generated from field: repeated svc.v1.Secret secrets = 1;
    */
@@ -590,13 +590,13 @@ export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
 };
 
 /**
- * What ListSecrets answers.
+ * Response message for ListSecrets.
  *
  * @generated from message svc.v1.ListSecretsResponse
  */
 export type ListSecretsResponseJson = {
   /**
-   * All secrets by name.
+   * Secrets, sorted by name.
    *
    * @generated from field: repeated svc.v1.Secret secrets = 1;
    */
@@ -611,7 +611,7 @@ export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse, {jsonTyp
   messageDesc(file_svc_v1_organization, 11);
 
 /**
- * What DeleteSecret is asked.
+ * Request message for DeleteSecret.
  *
  * @generated from message svc.v1.DeleteSecretRequest
  */
@@ -625,7 +625,7 @@ export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
 };
 
 /**
- * What DeleteSecret is asked.
+ * Request message for DeleteSecret.
  *
  * @generated from message svc.v1.DeleteSecretRequest
  */
@@ -646,7 +646,7 @@ export const DeleteSecretRequestSchema: GenMessage<DeleteSecretRequest, {jsonTyp
   messageDesc(file_svc_v1_organization, 12);
 
 /**
- * What DeleteSecret answers.
+ * Response message for DeleteSecret.
  *
  * @generated from message svc.v1.DeleteSecretResponse
  */
@@ -654,7 +654,7 @@ export type DeleteSecretResponse = Message<"svc.v1.DeleteSecretResponse"> & {
 };
 
 /**
- * What DeleteSecret answers.
+ * Response message for DeleteSecret.
  *
  * @generated from message svc.v1.DeleteSecretResponse
  */
@@ -669,13 +669,13 @@ export const DeleteSecretResponseSchema: GenMessage<DeleteSecretResponse, {jsonT
   messageDesc(file_svc_v1_organization, 13);
 
 /**
- * The organization of the key, to which everything belongs.
+ * Manages the organization of the API key, its API keys and its secrets.
  *
  * @generated from service svc.v1.OrganizationService
  */
 export const OrganizationService: GenService<{
   /**
-   * Returns the organization of the key.
+   * Gets the organization of the API key.
    *
    * @generated from rpc svc.v1.OrganizationService.GetOrganization
    */
@@ -685,7 +685,7 @@ export const OrganizationService: GenService<{
     output: typeof OrganizationSchema;
   },
   /**
-   * Makes an API key. The answer is the only place where its secret is ever shown.
+   * Creates an API key. Only this response contains its secret.
    *
    * @generated from rpc svc.v1.OrganizationService.CreateApiKey
    */
@@ -695,7 +695,7 @@ export const OrganizationService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * Lists the keys, newest first, the revoked ones too.
+   * Lists API keys, newest first, including revoked keys.
    *
    * @generated from rpc svc.v1.OrganizationService.ListApiKeys
    */
@@ -705,7 +705,7 @@ export const OrganizationService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Revokes a key. It is refused from then on.
+   * Revokes an API key. The key is rejected immediately.
    *
    * @generated from rpc svc.v1.OrganizationService.RevokeApiKey
    */
@@ -715,7 +715,7 @@ export const OrganizationService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Sets a secret, which replaces one of the same name. No method ever returns its value.
+   * Creates or replaces a secret. No method returns its value.
    *
    * @generated from rpc svc.v1.OrganizationService.SetSecret
    */
@@ -725,7 +725,7 @@ export const OrganizationService: GenService<{
     output: typeof SecretSchema;
   },
   /**
-   * Lists the secrets by name, without their values.
+   * Lists secrets, sorted by name, without their values.
    *
    * @generated from rpc svc.v1.OrganizationService.ListSecrets
    */
@@ -735,7 +735,7 @@ export const OrganizationService: GenService<{
     output: typeof ListSecretsResponseSchema;
   },
   /**
-   * Removes a secret.
+   * Deletes a secret.
    *
    * @generated from rpc svc.v1.OrganizationService.DeleteSecret
    */

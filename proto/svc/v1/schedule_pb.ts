@@ -23,112 +23,112 @@ export const file_svc_v1_schedule: GenFile = /*@__PURE__*/
  */
 export type Schedule = Message<"svc.v1.Schedule"> & {
   /**
-   * `sch_` and 26 characters.
+   * Identifier: `sch_` and 26 characters.
    *
    * @generated from field: string schedule_id = 1;
    */
   scheduleId: string;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 2;
    */
   kind: string;
 
   /**
-   * The agent or workflow that it runs.
+   * Name of the agent or workflow that the schedule runs.
    *
    * @generated from field: string name = 3;
    */
   name: string;
 
   /**
-   * Five fields, as in POSIX.
+   * Cron expression with five fields, as in POSIX.
    *
    * @generated from field: string cron = 4;
    */
   cron: string;
 
   /**
-   * A name of the IANA time zone database, `UTC` by default.
+   * Time zone, a name of the IANA database. Default `UTC`.
    *
    * @generated from field: string timezone = 5;
    */
   timezone: string;
 
   /**
-   * Whether the project file lets it run.
+   * Whether the schedule is enabled in the project file.
    *
    * @generated from field: bool enabled = 6;
    */
   enabled: boolean;
 
   /**
-   * The environment of its deployment.
+   * Environment of the deployment.
    *
    * @generated from field: string environment = 7;
    */
   environment: string;
 
   /**
-   * The deployment that it belongs to.
+   * Deployment that the schedule belongs to.
    *
    * @generated from field: string deployment_id = 8;
    */
   deploymentId: string;
 
   /**
-   * When it runs next; absent when it does not.
+   * Time of the next run. Absent when the schedule is disabled or paused.
    *
    * @generated from field: google.protobuf.Timestamp next_run_at = 9;
    */
   nextRunAt?: Timestamp | undefined;
 
   /**
-   * Whether it was paused by hand.
+   * Whether the schedule was paused by PauseSchedule.
    *
    * @generated from field: bool paused = 10;
    */
   paused: boolean;
 
   /**
-   * What happens to a tick while the run before is still going: `skip`, `queue` or `allow`.
+   * Policy for a tick while the previous execution is running: `skip`, `queue` or `allow`.
    *
    * @generated from field: string overlap = 11;
    */
   overlap: string;
 
   /**
-   * How old a missed tick may be to be run late, in seconds; 0 for never.
+   * Maximum age of a missed tick that is still run, in seconds. 0 means that missed ticks are not run.
    *
    * @generated from field: double catch_up = 12;
    */
   catchUp: number;
 
   /**
-   * What it gives to the agent or workflow: a JSON object.
+   * Input of the executions, a JSON object.
    *
    * @generated from field: google.protobuf.Struct input = 13;
    */
   input?: JsonObject | undefined;
 
   /**
-   * The last tick; absent before the first.
+   * Last tick. Absent before the first.
    *
    * @generated from field: svc.v1.Tick last_tick = 14;
    */
   lastTick?: Tick | undefined;
 
   /**
-   * The next ten times in UTC. Only filled by `GetSchedule`.
+   * Next ten run times. Set only by GetSchedule.
    *
    * @generated from field: repeated google.protobuf.Timestamp next_runs = 15;
    */
   nextRuns: Timestamp[];
 
   /**
-   * The last ten ticks, newest first. Only filled by `GetSchedule`.
+   * Last ten ticks, newest first. Set only by GetSchedule.
    *
    * @generated from field: repeated svc.v1.Tick ticks = 16;
    */
@@ -142,112 +142,112 @@ export type Schedule = Message<"svc.v1.Schedule"> & {
  */
 export type ScheduleJson = {
   /**
-   * `sch_` and 26 characters.
+   * Identifier: `sch_` and 26 characters.
    *
    * @generated from field: string schedule_id = 1;
    */
   scheduleId?: string;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 2;
    */
   kind?: string;
 
   /**
-   * The agent or workflow that it runs.
+   * Name of the agent or workflow that the schedule runs.
    *
    * @generated from field: string name = 3;
    */
   name?: string;
 
   /**
-   * Five fields, as in POSIX.
+   * Cron expression with five fields, as in POSIX.
    *
    * @generated from field: string cron = 4;
    */
   cron?: string;
 
   /**
-   * A name of the IANA time zone database, `UTC` by default.
+   * Time zone, a name of the IANA database. Default `UTC`.
    *
    * @generated from field: string timezone = 5;
    */
   timezone?: string;
 
   /**
-   * Whether the project file lets it run.
+   * Whether the schedule is enabled in the project file.
    *
    * @generated from field: bool enabled = 6;
    */
   enabled?: boolean;
 
   /**
-   * The environment of its deployment.
+   * Environment of the deployment.
    *
    * @generated from field: string environment = 7;
    */
   environment?: string;
 
   /**
-   * The deployment that it belongs to.
+   * Deployment that the schedule belongs to.
    *
    * @generated from field: string deployment_id = 8;
    */
   deploymentId?: string;
 
   /**
-   * When it runs next; absent when it does not.
+   * Time of the next run. Absent when the schedule is disabled or paused.
    *
    * @generated from field: google.protobuf.Timestamp next_run_at = 9;
    */
   nextRunAt?: TimestampJson;
 
   /**
-   * Whether it was paused by hand.
+   * Whether the schedule was paused by PauseSchedule.
    *
    * @generated from field: bool paused = 10;
    */
   paused?: boolean;
 
   /**
-   * What happens to a tick while the run before is still going: `skip`, `queue` or `allow`.
+   * Policy for a tick while the previous execution is running: `skip`, `queue` or `allow`.
    *
    * @generated from field: string overlap = 11;
    */
   overlap?: string;
 
   /**
-   * How old a missed tick may be to be run late, in seconds; 0 for never.
+   * Maximum age of a missed tick that is still run, in seconds. 0 means that missed ticks are not run.
    *
    * @generated from field: double catch_up = 12;
    */
   catchUp?: number | "NaN" | "Infinity" | "-Infinity";
 
   /**
-   * What it gives to the agent or workflow: a JSON object.
+   * Input of the executions, a JSON object.
    *
    * @generated from field: google.protobuf.Struct input = 13;
    */
   input?: StructJson;
 
   /**
-   * The last tick; absent before the first.
+   * Last tick. Absent before the first.
    *
    * @generated from field: svc.v1.Tick last_tick = 14;
    */
   lastTick?: TickJson;
 
   /**
-   * The next ten times in UTC. Only filled by `GetSchedule`.
+   * Next ten run times. Set only by GetSchedule.
    *
    * @generated from field: repeated google.protobuf.Timestamp next_runs = 15;
    */
   nextRuns?: TimestampJson[];
 
   /**
-   * The last ten ticks, newest first. Only filled by `GetSchedule`.
+   * Last ten ticks, newest first. Set only by GetSchedule.
    *
    * @generated from field: repeated svc.v1.Tick ticks = 16;
    */
@@ -262,41 +262,42 @@ export const ScheduleSchema: GenMessage<Schedule, {jsonType: ScheduleJson}> = /*
   messageDesc(file_svc_v1_schedule, 0);
 
 /**
- * One time at which a schedule was due, and what came of it.
+ * A scheduled time of a schedule and its outcome.
  *
  * @generated from message svc.v1.Tick
  */
 export type Tick = Message<"svc.v1.Tick"> & {
   /**
-   * When it was due.
+   * Scheduled time.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 1;
    */
   dueAt?: Timestamp | undefined;
 
   /**
-   * `run`, `waiting` (for the run before, with overlap `queue`), `skipped` or `missed`.
+   * Outcome: `run`, `waiting` (for the previous execution, with overlap `queue`), `skipped` or `missed`.
    *
    * @generated from field: string outcome = 2;
    */
   outcome: string;
 
   /**
-   * Why, for people.
+   * Reason of the outcome, as text.
    *
    * @generated from field: string reason = 3;
    */
   reason: string;
 
   /**
-   * The execution that it started; empty when there is none.
+   * Execution that the tick started. Empty when there is none.
    *
    * @generated from field: string execution_id = 4;
    */
   executionId: string;
 
   /**
-   * The status of that execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`; empty when it is gone.
+   * Status of the execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`. Empty when it is no longer
+   * stored.
    *
    * @generated from field: string execution_status = 5;
    */
@@ -304,41 +305,42 @@ export type Tick = Message<"svc.v1.Tick"> & {
 };
 
 /**
- * One time at which a schedule was due, and what came of it.
+ * A scheduled time of a schedule and its outcome.
  *
  * @generated from message svc.v1.Tick
  */
 export type TickJson = {
   /**
-   * When it was due.
+   * Scheduled time.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 1;
    */
   dueAt?: TimestampJson;
 
   /**
-   * `run`, `waiting` (for the run before, with overlap `queue`), `skipped` or `missed`.
+   * Outcome: `run`, `waiting` (for the previous execution, with overlap `queue`), `skipped` or `missed`.
    *
    * @generated from field: string outcome = 2;
    */
   outcome?: string;
 
   /**
-   * Why, for people.
+   * Reason of the outcome, as text.
    *
    * @generated from field: string reason = 3;
    */
   reason?: string;
 
   /**
-   * The execution that it started; empty when there is none.
+   * Execution that the tick started. Empty when there is none.
    *
    * @generated from field: string execution_id = 4;
    */
   executionId?: string;
 
   /**
-   * The status of that execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`; empty when it is gone.
+   * Status of the execution: `queued`, `running`, `succeeded`, `failed` or `cancelled`. Empty when it is no longer
+   * stored.
    *
    * @generated from field: string execution_status = 5;
    */
@@ -353,13 +355,13 @@ export const TickSchema: GenMessage<Tick, {jsonType: TickJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_schedule, 1);
 
 /**
- * What ListSchedules is asked.
+ * Request message for ListSchedules.
  *
  * @generated from message svc.v1.ListSchedulesRequest
  */
 export type ListSchedulesRequest = Message<"svc.v1.ListSchedulesRequest"> & {
   /**
-   * Keeps those of one environment. Default: the environment of the base URL, else `production`.
+   * Filter by environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 1;
    */
@@ -367,13 +369,13 @@ export type ListSchedulesRequest = Message<"svc.v1.ListSchedulesRequest"> & {
 };
 
 /**
- * What ListSchedules is asked.
+ * Request message for ListSchedules.
  *
  * @generated from message svc.v1.ListSchedulesRequest
  */
 export type ListSchedulesRequestJson = {
   /**
-   * Keeps those of one environment. Default: the environment of the base URL, else `production`.
+   * Filter by environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 1;
    */
@@ -388,20 +390,20 @@ export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest, {jsonT
   messageDesc(file_svc_v1_schedule, 2);
 
 /**
- * What GetSchedule is asked.
+ * Request message for GetSchedule.
  *
  * @generated from message svc.v1.GetScheduleRequest
  */
 export type GetScheduleRequest = Message<"svc.v1.GetScheduleRequest"> & {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -409,20 +411,20 @@ export type GetScheduleRequest = Message<"svc.v1.GetScheduleRequest"> & {
 };
 
 /**
- * What GetSchedule is asked.
+ * Request message for GetSchedule.
  *
  * @generated from message svc.v1.GetScheduleRequest
  */
 export type GetScheduleRequestJson = {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -437,20 +439,20 @@ export const GetScheduleRequestSchema: GenMessage<GetScheduleRequest, {jsonType:
   messageDesc(file_svc_v1_schedule, 3);
 
 /**
- * What PauseSchedule is asked.
+ * Request message for PauseSchedule.
  *
  * @generated from message svc.v1.PauseScheduleRequest
  */
 export type PauseScheduleRequest = Message<"svc.v1.PauseScheduleRequest"> & {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -458,20 +460,20 @@ export type PauseScheduleRequest = Message<"svc.v1.PauseScheduleRequest"> & {
 };
 
 /**
- * What PauseSchedule is asked.
+ * Request message for PauseSchedule.
  *
  * @generated from message svc.v1.PauseScheduleRequest
  */
 export type PauseScheduleRequestJson = {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -486,20 +488,20 @@ export const PauseScheduleRequestSchema: GenMessage<PauseScheduleRequest, {jsonT
   messageDesc(file_svc_v1_schedule, 4);
 
 /**
- * What ResumeSchedule is asked.
+ * Request message for ResumeSchedule.
  *
  * @generated from message svc.v1.ResumeScheduleRequest
  */
 export type ResumeScheduleRequest = Message<"svc.v1.ResumeScheduleRequest"> & {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -507,20 +509,20 @@ export type ResumeScheduleRequest = Message<"svc.v1.ResumeScheduleRequest"> & {
 };
 
 /**
- * What ResumeSchedule is asked.
+ * Request message for ResumeSchedule.
  *
  * @generated from message svc.v1.ResumeScheduleRequest
  */
 export type ResumeScheduleRequestJson = {
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 1;
    */
   name?: string;
 
   /**
-   * The environment. Default: the environment of the base URL, else `production`.
+   * Environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -535,13 +537,13 @@ export const ResumeScheduleRequestSchema: GenMessage<ResumeScheduleRequest, {jso
   messageDesc(file_svc_v1_schedule, 5);
 
 /**
- * What ListSchedules answers.
+ * Response message for ListSchedules.
  *
  * @generated from message svc.v1.ListSchedulesResponse
  */
 export type ListSchedulesResponse = Message<"svc.v1.ListSchedulesResponse"> & {
   /**
-   * The schedules, by name.
+   * Schedules, sorted by name.
    *
    * @generated from field: repeated svc.v1.Schedule schedules = 1;
    */
@@ -549,13 +551,13 @@ export type ListSchedulesResponse = Message<"svc.v1.ListSchedulesResponse"> & {
 };
 
 /**
- * What ListSchedules answers.
+ * Response message for ListSchedules.
  *
  * @generated from message svc.v1.ListSchedulesResponse
  */
 export type ListSchedulesResponseJson = {
   /**
-   * The schedules, by name.
+   * Schedules, sorted by name.
    *
    * @generated from field: repeated svc.v1.Schedule schedules = 1;
    */
@@ -570,13 +572,13 @@ export const ListSchedulesResponseSchema: GenMessage<ListSchedulesResponse, {jso
   messageDesc(file_svc_v1_schedule, 6);
 
 /**
- * The cron schedules of the active deployments.
+ * Manages the cron schedules of active deployments.
  *
  * @generated from service svc.v1.ScheduleService
  */
 export const ScheduleService: GenService<{
   /**
-   * Lists the schedules, by name.
+   * Lists schedules, sorted by name.
    *
    * @generated from rpc svc.v1.ScheduleService.ListSchedules
    */
@@ -586,7 +588,7 @@ export const ScheduleService: GenService<{
     output: typeof ListSchedulesResponseSchema;
   },
   /**
-   * Returns one schedule with its next runs and its last ticks.
+   * Gets a schedule with its next run times and its last ticks.
    *
    * @generated from rpc svc.v1.ScheduleService.GetSchedule
    */
@@ -596,7 +598,7 @@ export const ScheduleService: GenService<{
     output: typeof ScheduleSchema;
   },
   /**
-   * Stops a schedule until it is resumed; it stays paused across deployments.
+   * Pauses a schedule. It stays paused across deployments until it is resumed.
    *
    * @generated from rpc svc.v1.ScheduleService.PauseSchedule
    */
@@ -606,7 +608,7 @@ export const ScheduleService: GenService<{
     output: typeof ScheduleSchema;
   },
   /**
-   * Lets a paused schedule run again, from its next time on.
+   * Resumes a paused schedule, from its next run time.
    *
    * @generated from rpc svc.v1.ScheduleService.ResumeSchedule
    */

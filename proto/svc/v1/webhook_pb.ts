@@ -17,48 +17,49 @@ export const file_svc_v1_webhook: GenFile = /*@__PURE__*/
   fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIqABChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCmFnZW50X25hbWUYAiABKAkSFQoNd29ya2Zsb3dfbmFtZRgDIAEoCRIMCgRzbHVnGAQgASgJEhQKDHdlYmhvb2tfc2x1ZxgFIAEoCRIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIIkAKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEhMKC2Vudmlyb25tZW50GAIgASgJIpoBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldCIzChNXZWJob29rT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJIkAKDVdlYmhvb2tUYXJnZXQSDAoEbmFtZRgBIAEoCRIhCgh3ZWJob29rcxgCIAMoCzIPLnN2Yy52MS5XZWJob29rIq0BCgdXZWJob29rEgwKBHNsdWcYASABKAkSCwoDdXJsGAIgASgJEjgKDWZpZWxkX21hcHBpbmcYAyADKAsyIS5zdmMudjEuV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAQgASgJGjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikAMKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEgwKBG5hbWUYBCABKAkSDAoEc2x1ZxgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRIPCgdvdXRjb21lGAcgASgJEhMKC2h0dHBfc3RhdHVzGAggASgNEg4KBnJlYXNvbhgJIAEoCRIUCgxleGVjdXRpb25faWQYCiABKAkSFQoNZGVwbG95bWVudF9pZBgLIAEoCRISCgpzaXplX2J5dGVzGAwgASgNEi4KB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5EigKB3BheWxvYWQYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqsBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoSR2V0RGVsaXZlcnlSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIj8KF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg8KB2N1cnJlbnQYAiABKAgyrgYKDldlYmhvb2tTZXJ2aWNlEpICCg5UcmlnZ2VyV2ViaG9vaxIdLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1JlcXVlc3QaHi5zdmMudjEuVHJpZ2dlcldlYmhvb2tSZXNwb25zZSLAAYq1GARub25lgtPkkwKxAToHcGF5bG9hZFo8OgdwYXlsb2FkIjEvd2ViaG9vay97b3JnX2lkfS93b3JrZmxvdy97d29ya2Zsb3dfbmFtZX0ve3NsdWd9Wjs6B3BheWxvYWQiMC9hcGkvdjEvd2ViaG9va3MvdHJpZ2dlci97b3JnX2lkfS97d2ViaG9va19zbHVnfSIrL3dlYmhvb2sve29yZ19pZH0vYWdlbnQve2FnZW50X25hbWV9L3tzbHVnfRJwCgxMaXN0V2ViaG9va3MSGy5zdmMudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBocLnN2Yy52MS5MaXN0V2ViaG9va3NSZXNwb25zZSIlirUYBHJlYWSC0+STAhcSFS9hcGkvdjEvd2ViaG9va3MvbGlzdBJ8Cg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIrirUYBHJlYWSC0+STAh0SGy9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcxJ2CgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaEC5zdmMudjEuRGVsaXZlcnkiOYq1GARyZWFkgtPkkwIrEikvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfRKeAQoQUmVkZWxpdmVyV2ViaG9vaxIfLnN2Yy52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIkmKtRgHdHJpZ2dlcoLT5JMCODoBKiIzL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vcmVkZWxpdmVyYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
- * Names the webhook by `agent_name` and `slug`, by `workflow_name` and `slug`, or by `webhook_slug` alone.
+ * Request message for TriggerWebhook. It identifies the webhook by `agent_name` and `slug`, by `workflow_name` and
+ * `slug`, or by `webhook_slug` alone.
  *
  * @generated from message svc.v1.TriggerWebhookRequest
  */
 export type TriggerWebhookRequest = Message<"svc.v1.TriggerWebhookRequest"> & {
   /**
-   * `org_` and 26 characters.
+   * Organization id: `org_` and 26 characters.
    *
    * @generated from field: string org_id = 1;
    */
   orgId: string;
 
   /**
-   * The agent, when the webhook is one of an agent.
+   * Name of the agent that the webhook belongs to.
    *
    * @generated from field: string agent_name = 2;
    */
   agentName: string;
 
   /**
-   * The workflow, when the webhook is one of a workflow.
+   * Name of the workflow that the webhook belongs to.
    *
    * @generated from field: string workflow_name = 3;
    */
   workflowName: string;
 
   /**
-   * The webhook's slug within its agent or workflow.
+   * Slug of the webhook within its agent or workflow.
    *
    * @generated from field: string slug = 4;
    */
   slug: string;
 
   /**
-   * The webhook's slug, when no agent or workflow is named; must match one webhook only.
+   * Slug of the webhook without a target. Exactly one webhook must match.
    *
    * @generated from field: string webhook_slug = 5;
    */
   webhookSlug: string;
 
   /**
-   * The payload: a JSON object, at most 1 MiB and 64 levels unless configured otherwise.
+   * Payload, a JSON object. By default at most 1 MiB and 64 levels deep.
    *
    * @generated from field: google.protobuf.Struct payload = 6;
    */
@@ -66,48 +67,49 @@ export type TriggerWebhookRequest = Message<"svc.v1.TriggerWebhookRequest"> & {
 };
 
 /**
- * Names the webhook by `agent_name` and `slug`, by `workflow_name` and `slug`, or by `webhook_slug` alone.
+ * Request message for TriggerWebhook. It identifies the webhook by `agent_name` and `slug`, by `workflow_name` and
+ * `slug`, or by `webhook_slug` alone.
  *
  * @generated from message svc.v1.TriggerWebhookRequest
  */
 export type TriggerWebhookRequestJson = {
   /**
-   * `org_` and 26 characters.
+   * Organization id: `org_` and 26 characters.
    *
    * @generated from field: string org_id = 1;
    */
   orgId?: string;
 
   /**
-   * The agent, when the webhook is one of an agent.
+   * Name of the agent that the webhook belongs to.
    *
    * @generated from field: string agent_name = 2;
    */
   agentName?: string;
 
   /**
-   * The workflow, when the webhook is one of a workflow.
+   * Name of the workflow that the webhook belongs to.
    *
    * @generated from field: string workflow_name = 3;
    */
   workflowName?: string;
 
   /**
-   * The webhook's slug within its agent or workflow.
+   * Slug of the webhook within its agent or workflow.
    *
    * @generated from field: string slug = 4;
    */
   slug?: string;
 
   /**
-   * The webhook's slug, when no agent or workflow is named; must match one webhook only.
+   * Slug of the webhook without a target. Exactly one webhook must match.
    *
    * @generated from field: string webhook_slug = 5;
    */
   webhookSlug?: string;
 
   /**
-   * The payload: a JSON object, at most 1 MiB and 64 levels unless configured otherwise.
+   * Payload, a JSON object. By default at most 1 MiB and 64 levels deep.
    *
    * @generated from field: google.protobuf.Struct payload = 6;
    */
@@ -122,34 +124,34 @@ export const TriggerWebhookRequestSchema: GenMessage<TriggerWebhookRequest, {jso
   messageDesc(file_svc_v1_webhook, 0);
 
 /**
- * What TriggerWebhook answers.
+ * Response message for TriggerWebhook.
  *
  * @generated from message svc.v1.TriggerWebhookResponse
  */
 export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId: string;
 
   /**
-   * The execution's status: `queued`; after a wait, or for a repeat of an idempotency key, the current status.
+   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key.
    *
    * @generated from field: string status = 2;
    */
   status: string;
 
   /**
-   * The output, when a `Prefer: wait` header was applied and the execution succeeded in time.
+   * Output of the execution, when a `Prefer: wait` header was applied and the execution succeeded in time.
    *
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: Value | undefined;
 
   /**
-   * True when the idempotency key was used before: the execution is the one of the first request.
+   * True when the idempotency key was used before. The execution is that of the first request.
    *
    * @generated from field: bool replayed = 4;
    */
@@ -157,34 +159,34 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
 };
 
 /**
- * What TriggerWebhook answers.
+ * Response message for TriggerWebhook.
  *
  * @generated from message svc.v1.TriggerWebhookResponse
  */
 export type TriggerWebhookResponseJson = {
   /**
-   * `exe_` and 26 characters.
+   * Execution id: `exe_` and 26 characters.
    *
    * @generated from field: string execution_id = 1;
    */
   executionId?: string;
 
   /**
-   * The execution's status: `queued`; after a wait, or for a repeat of an idempotency key, the current status.
+   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key.
    *
    * @generated from field: string status = 2;
    */
   status?: string;
 
   /**
-   * The output, when a `Prefer: wait` header was applied and the execution succeeded in time.
+   * Output of the execution, when a `Prefer: wait` header was applied and the execution succeeded in time.
    *
    * @generated from field: google.protobuf.Value output = 3;
    */
   output?: ValueJson;
 
   /**
-   * True when the idempotency key was used before: the execution is the one of the first request.
+   * True when the idempotency key was used before. The execution is that of the first request.
    *
    * @generated from field: bool replayed = 4;
    */
@@ -199,20 +201,20 @@ export const TriggerWebhookResponseSchema: GenMessage<TriggerWebhookResponse, {j
   messageDesc(file_svc_v1_webhook, 1);
 
 /**
- * What ListWebhooks is asked.
+ * Request message for ListWebhooks.
  *
  * @generated from message svc.v1.ListWebhooksRequest
  */
 export type ListWebhooksRequest = Message<"svc.v1.ListWebhooksRequest"> & {
   /**
-   * Keeps the webhooks whose deployment was pushed with the key of this request.
+   * Whether to list only webhooks whose deployment was pushed with the API key of the request. Default false.
    *
    * @generated from field: bool api_key_only = 1;
    */
   apiKeyOnly: boolean;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL, else `production`.
+   * Filter by environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -220,20 +222,20 @@ export type ListWebhooksRequest = Message<"svc.v1.ListWebhooksRequest"> & {
 };
 
 /**
- * What ListWebhooks is asked.
+ * Request message for ListWebhooks.
  *
  * @generated from message svc.v1.ListWebhooksRequest
  */
 export type ListWebhooksRequestJson = {
   /**
-   * Keeps the webhooks whose deployment was pushed with the key of this request.
+   * Whether to list only webhooks whose deployment was pushed with the API key of the request. Default false.
    *
    * @generated from field: bool api_key_only = 1;
    */
   apiKeyOnly?: boolean;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL, else `production`.
+   * Filter by environment. Default: the environment of the base URL, otherwise `production`.
    *
    * @generated from field: string environment = 2;
    */
@@ -248,27 +250,27 @@ export const ListWebhooksRequestSchema: GenMessage<ListWebhooksRequest, {jsonTyp
   messageDesc(file_svc_v1_webhook, 2);
 
 /**
- * What ListWebhooks answers.
+ * Response message for ListWebhooks.
  *
  * @generated from message svc.v1.ListWebhooksResponse
  */
 export type ListWebhooksResponse = Message<"svc.v1.ListWebhooksResponse"> & {
   /**
-   * The organization of the key.
+   * Organization of the API key.
    *
    * @generated from field: svc.v1.WebhookOrganization organization = 1;
    */
   organization?: WebhookOrganization | undefined;
 
   /**
-   * The agents that have webhooks, by name.
+   * Agents with webhooks, sorted by name.
    *
    * @generated from field: repeated svc.v1.WebhookTarget agents = 2;
    */
   agents: WebhookTarget[];
 
   /**
-   * The workflows that have webhooks, by name.
+   * Workflows with webhooks, sorted by name.
    *
    * @generated from field: repeated svc.v1.WebhookTarget workflows = 3;
    */
@@ -276,27 +278,27 @@ export type ListWebhooksResponse = Message<"svc.v1.ListWebhooksResponse"> & {
 };
 
 /**
- * What ListWebhooks answers.
+ * Response message for ListWebhooks.
  *
  * @generated from message svc.v1.ListWebhooksResponse
  */
 export type ListWebhooksResponseJson = {
   /**
-   * The organization of the key.
+   * Organization of the API key.
    *
    * @generated from field: svc.v1.WebhookOrganization organization = 1;
    */
   organization?: WebhookOrganizationJson;
 
   /**
-   * The agents that have webhooks, by name.
+   * Agents with webhooks, sorted by name.
    *
    * @generated from field: repeated svc.v1.WebhookTarget agents = 2;
    */
   agents?: WebhookTargetJson[];
 
   /**
-   * The workflows that have webhooks, by name.
+   * Workflows with webhooks, sorted by name.
    *
    * @generated from field: repeated svc.v1.WebhookTarget workflows = 3;
    */
@@ -311,20 +313,20 @@ export const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse, {jsonT
   messageDesc(file_svc_v1_webhook, 3);
 
 /**
- * The organization of a list of webhooks.
+ * The organization in a list of webhooks.
  *
  * @generated from message svc.v1.WebhookOrganization
  */
 export type WebhookOrganization = Message<"svc.v1.WebhookOrganization"> & {
   /**
-   * `org_` and 26 characters.
+   * Organization id: `org_` and 26 characters.
    *
    * @generated from field: string org_id = 1;
    */
   orgId: string;
 
   /**
-   * The display name.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
@@ -332,20 +334,20 @@ export type WebhookOrganization = Message<"svc.v1.WebhookOrganization"> & {
 };
 
 /**
- * The organization of a list of webhooks.
+ * The organization in a list of webhooks.
  *
  * @generated from message svc.v1.WebhookOrganization
  */
 export type WebhookOrganizationJson = {
   /**
-   * `org_` and 26 characters.
+   * Organization id: `org_` and 26 characters.
    *
    * @generated from field: string org_id = 1;
    */
   orgId?: string;
 
   /**
-   * The display name.
+   * Display name.
    *
    * @generated from field: string name = 2;
    */
@@ -373,7 +375,7 @@ export type WebhookTarget = Message<"svc.v1.WebhookTarget"> & {
   name: string;
 
   /**
-   * Its webhooks, in the order of the project file.
+   * Webhooks, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.Webhook webhooks = 2;
    */
@@ -394,7 +396,7 @@ export type WebhookTargetJson = {
   name?: string;
 
   /**
-   * Its webhooks, in the order of the project file.
+   * Webhooks, in the order of the project file.
    *
    * @generated from field: repeated svc.v1.Webhook webhooks = 2;
    */
@@ -409,34 +411,34 @@ export const WebhookTargetSchema: GenMessage<WebhookTarget, {jsonType: WebhookTa
   messageDesc(file_svc_v1_webhook, 5);
 
 /**
- * A live webhook.
+ * A webhook of an active deployment.
  *
  * @generated from message svc.v1.Webhook
  */
 export type Webhook = Message<"svc.v1.Webhook"> & {
   /**
-   * 1 to 64 characters, unique within the agent or workflow.
+   * Slug: 1 to 64 characters of `A-Z a-z 0-9 _ -`, unique within the agent or workflow.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * The full URL. To be treated as a secret.
+   * Full URL. Treat it as a secret.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * Path in the payload to name of the input parameter; empty when the payload is the input.
+   * Field mapping, from path in the payload to name of the input parameter. Empty when the payload is the input.
    *
    * @generated from field: map<string, string> field_mapping = 3;
    */
   fieldMapping: { [key: string]: string };
 
   /**
-   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   * Signature scheme of the requests. Empty when they are not signed.
    *
    * @generated from field: string signature_scheme = 4;
    */
@@ -444,34 +446,34 @@ export type Webhook = Message<"svc.v1.Webhook"> & {
 };
 
 /**
- * A live webhook.
+ * A webhook of an active deployment.
  *
  * @generated from message svc.v1.Webhook
  */
 export type WebhookJson = {
   /**
-   * 1 to 64 characters, unique within the agent or workflow.
+   * Slug: 1 to 64 characters of `A-Z a-z 0-9 _ -`, unique within the agent or workflow.
    *
    * @generated from field: string slug = 1;
    */
   slug?: string;
 
   /**
-   * The full URL. To be treated as a secret.
+   * Full URL. Treat it as a secret.
    *
    * @generated from field: string url = 2;
    */
   url?: string;
 
   /**
-   * Path in the payload to name of the input parameter; empty when the payload is the input.
+   * Field mapping, from path in the payload to name of the input parameter. Empty when the payload is the input.
    *
    * @generated from field: map<string, string> field_mapping = 3;
    */
   fieldMapping?: { [key: string]: string };
 
   /**
-   * The scheme by which deliveries are signed; empty for an unsigned webhook.
+   * Signature scheme of the requests. Empty when they are not signed.
    *
    * @generated from field: string signature_scheme = 4;
    */
@@ -486,105 +488,105 @@ export const WebhookSchema: GenMessage<Webhook, {jsonType: WebhookJson}> = /*@__
   messageDesc(file_svc_v1_webhook, 6);
 
 /**
- * One request to a webhook.
+ * A request to a webhook URL.
  *
  * @generated from message svc.v1.Delivery
  */
 export type Delivery = Message<"svc.v1.Delivery"> & {
   /**
-   * `dlv_` and 26 characters, ordered by time.
+   * Identifier: `dlv_` and 26 characters, ordered by time.
    *
    * @generated from field: string delivery_id = 1;
    */
   deliveryId: string;
 
   /**
-   * When it came.
+   * Time at which the request was received.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 2;
    */
   receivedAt?: Timestamp | undefined;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
   kind: string;
 
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 4;
    */
   name: string;
 
   /**
-   * The webhook's slug.
+   * Slug of the webhook.
    *
    * @generated from field: string slug = 5;
    */
   slug: string;
 
   /**
-   * The environment.
+   * Environment.
    *
    * @generated from field: string environment = 6;
    */
   environment: string;
 
   /**
-   * `accepted` or `rejected`. Deliveries recorded by version 0.1 may be `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted` or `rejected`. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
   outcome: string;
 
   /**
-   * The HTTP status of the answer; 202 for everything accepted, also when its sender waited for the output.
+   * HTTP status of the response. 202 for every accepted request, even if the sender waited for the output.
    *
    * @generated from field: uint32 http_status = 8;
    */
   httpStatus: number;
 
   /**
-   * Why the request was rejected; empty for other outcomes.
+   * Reason of the rejection. Empty for accepted requests.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * The execution that the request started; empty for a rejected request.
+   * Execution that the request started. Empty for rejected requests.
    *
    * @generated from field: string execution_id = 10;
    */
   executionId: string;
 
   /**
-   * The deployment that it went to.
+   * Deployment that received the request.
    *
    * @generated from field: string deployment_id = 11;
    */
   deploymentId: string;
 
   /**
-   * Size of the body, in bytes.
+   * Size of the body in bytes.
    *
    * @generated from field: uint32 size_bytes = 12;
    */
   sizeBytes: number;
 
   /**
-   * The request's headers by lower-case name, without credentials. Only filled by `GetDelivery`.
+   * Headers of the request by lower-case name, without credentials. Set only by GetDelivery.
    *
    * @generated from field: map<string, string> headers = 13;
    */
   headers: { [key: string]: string };
 
   /**
-   * The payload as received, when it was kept: a rejected request's only if it was a JSON object. Only filled by
-   * `GetDelivery`.
+   * Payload as received. Absent when it was not kept; of a rejected request, only a JSON object is kept. Set only by
+   * GetDelivery.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
    */
@@ -592,105 +594,105 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
 };
 
 /**
- * One request to a webhook.
+ * A request to a webhook URL.
  *
  * @generated from message svc.v1.Delivery
  */
 export type DeliveryJson = {
   /**
-   * `dlv_` and 26 characters, ordered by time.
+   * Identifier: `dlv_` and 26 characters, ordered by time.
    *
    * @generated from field: string delivery_id = 1;
    */
   deliveryId?: string;
 
   /**
-   * When it came.
+   * Time at which the request was received.
    *
    * @generated from field: google.protobuf.Timestamp received_at = 2;
    */
   receivedAt?: TimestampJson;
 
   /**
-   * `agent` or `workflow`.
+   * Kind of the target: `agent` or `workflow`.
    *
    * @generated from field: string kind = 3;
    */
   kind?: string;
 
   /**
-   * The agent or workflow.
+   * Name of the agent or workflow.
    *
    * @generated from field: string name = 4;
    */
   name?: string;
 
   /**
-   * The webhook's slug.
+   * Slug of the webhook.
    *
    * @generated from field: string slug = 5;
    */
   slug?: string;
 
   /**
-   * The environment.
+   * Environment.
    *
    * @generated from field: string environment = 6;
    */
   environment?: string;
 
   /**
-   * `accepted` or `rejected`. Deliveries recorded by version 0.1 may be `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted` or `rejected`. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
   outcome?: string;
 
   /**
-   * The HTTP status of the answer; 202 for everything accepted, also when its sender waited for the output.
+   * HTTP status of the response. 202 for every accepted request, even if the sender waited for the output.
    *
    * @generated from field: uint32 http_status = 8;
    */
   httpStatus?: number;
 
   /**
-   * Why the request was rejected; empty for other outcomes.
+   * Reason of the rejection. Empty for accepted requests.
    *
    * @generated from field: string reason = 9;
    */
   reason?: string;
 
   /**
-   * The execution that the request started; empty for a rejected request.
+   * Execution that the request started. Empty for rejected requests.
    *
    * @generated from field: string execution_id = 10;
    */
   executionId?: string;
 
   /**
-   * The deployment that it went to.
+   * Deployment that received the request.
    *
    * @generated from field: string deployment_id = 11;
    */
   deploymentId?: string;
 
   /**
-   * Size of the body, in bytes.
+   * Size of the body in bytes.
    *
    * @generated from field: uint32 size_bytes = 12;
    */
   sizeBytes?: number;
 
   /**
-   * The request's headers by lower-case name, without credentials. Only filled by `GetDelivery`.
+   * Headers of the request by lower-case name, without credentials. Set only by GetDelivery.
    *
    * @generated from field: map<string, string> headers = 13;
    */
   headers?: { [key: string]: string };
 
   /**
-   * The payload as received, when it was kept: a rejected request's only if it was a JSON object. Only filled by
-   * `GetDelivery`.
+   * Payload as received. Absent when it was not kept; of a rejected request, only a JSON object is kept. Set only by
+   * GetDelivery.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
    */
@@ -705,55 +707,55 @@ export const DeliverySchema: GenMessage<Delivery, {jsonType: DeliveryJson}> = /*
   messageDesc(file_svc_v1_webhook, 7);
 
 /**
- * What ListDeliveries is asked.
+ * Request message for ListDeliveries.
  *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
   /**
-   * Keeps those of webhooks with this slug.
+   * Filter by slug of the webhook.
    *
    * @generated from field: string slug = 1;
    */
   slug: string;
 
   /**
-   * Keeps those of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * Keeps one outcome: `accepted`, `replayed` or `rejected`.
+   * Filter by outcome: `accepted`, `rejected` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */
   outcome: string;
 
   /**
-   * Keeps those that came at or after this time.
+   * Filter by time: requests received at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 5;
    */
   environment: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -761,55 +763,55 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
 };
 
 /**
- * What ListDeliveries is asked.
+ * Request message for ListDeliveries.
  *
  * @generated from message svc.v1.ListDeliveriesRequest
  */
 export type ListDeliveriesRequestJson = {
   /**
-   * Keeps those of webhooks with this slug.
+   * Filter by slug of the webhook.
    *
    * @generated from field: string slug = 1;
    */
   slug?: string;
 
   /**
-   * Keeps those of one agent or workflow.
+   * Filter by name of the agent or workflow.
    *
    * @generated from field: string name = 2;
    */
   name?: string;
 
   /**
-   * Keeps one outcome: `accepted`, `replayed` or `rejected`.
+   * Filter by outcome: `accepted`, `rejected` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */
   outcome?: string;
 
   /**
-   * Keeps those that came at or after this time.
+   * Filter by time: requests received at or after this time.
    *
    * @generated from field: google.protobuf.Timestamp since = 4;
    */
   since?: TimestampJson;
 
   /**
-   * Keeps those of one environment. Default: the environment of the base URL; all under the plain base URL.
+   * Filter by environment. Default: the environment of the base URL; all environments for the plain base URL.
    *
    * @generated from field: string environment = 5;
    */
   environment?: string;
 
   /**
-   * How many to return: 1 to 1000, 50 by default.
+   * Maximum number of results per page, 1 to 1000. Default 50.
    *
    * @generated from field: uint32 page_size = 6;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the page before.
+   * `next_page_token` of the previous page. Empty for the first page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -824,20 +826,20 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jso
   messageDesc(file_svc_v1_webhook, 8);
 
 /**
- * What ListDeliveries answers.
+ * Response message for ListDeliveries.
  *
  * @generated from message svc.v1.ListDeliveriesResponse
  */
 export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
   deliveries: Delivery[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -845,20 +847,20 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
 };
 
 /**
- * What ListDeliveries answers.
+ * Response message for ListDeliveries.
  *
  * @generated from message svc.v1.ListDeliveriesResponse
  */
 export type ListDeliveriesResponseJson = {
   /**
-   * The page, newest first.
+   * Results of the page, newest first.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
   deliveries?: DeliveryJson[];
 
   /**
-   * For the next page; empty after the last.
+   * Token of the next page. Empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -873,13 +875,13 @@ export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse, {j
   messageDesc(file_svc_v1_webhook, 9);
 
 /**
- * What GetDelivery is asked.
+ * Request message for GetDelivery.
  *
  * @generated from message svc.v1.GetDeliveryRequest
  */
 export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
   /**
-   * `dlv_` and 26 characters.
+   * Delivery id: `dlv_` and 26 characters.
    *
    * @generated from field: string delivery_id = 1;
    */
@@ -887,13 +889,13 @@ export type GetDeliveryRequest = Message<"svc.v1.GetDeliveryRequest"> & {
 };
 
 /**
- * What GetDelivery is asked.
+ * Request message for GetDelivery.
  *
  * @generated from message svc.v1.GetDeliveryRequest
  */
 export type GetDeliveryRequestJson = {
   /**
-   * `dlv_` and 26 characters.
+   * Delivery id: `dlv_` and 26 characters.
    *
    * @generated from field: string delivery_id = 1;
    */
@@ -908,20 +910,20 @@ export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest, {jsonType:
   messageDesc(file_svc_v1_webhook, 10);
 
 /**
- * What RedeliverWebhook is asked.
+ * Request message for RedeliverWebhook.
  *
  * @generated from message svc.v1.RedeliverWebhookRequest
  */
 export type RedeliverWebhookRequest = Message<"svc.v1.RedeliverWebhookRequest"> & {
   /**
-   * `dlv_` and 26 characters.
+   * Delivery id: `dlv_` and 26 characters.
    *
    * @generated from field: string delivery_id = 1;
    */
   deliveryId: string;
 
   /**
-   * Uses the mapping and code of the deployment that is active now, instead of those of the delivery's own.
+   * Whether to use the active deployment in place of the deployment of the delivery. Default false.
    *
    * @generated from field: bool current = 2;
    */
@@ -929,20 +931,20 @@ export type RedeliverWebhookRequest = Message<"svc.v1.RedeliverWebhookRequest"> 
 };
 
 /**
- * What RedeliverWebhook is asked.
+ * Request message for RedeliverWebhook.
  *
  * @generated from message svc.v1.RedeliverWebhookRequest
  */
 export type RedeliverWebhookRequestJson = {
   /**
-   * `dlv_` and 26 characters.
+   * Delivery id: `dlv_` and 26 characters.
    *
    * @generated from field: string delivery_id = 1;
    */
   deliveryId?: string;
 
   /**
-   * Uses the mapping and code of the deployment that is active now, instead of those of the delivery's own.
+   * Whether to use the active deployment in place of the deployment of the delivery. Default false.
    *
    * @generated from field: bool current = 2;
    */
@@ -957,16 +959,16 @@ export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest, 
   messageDesc(file_svc_v1_webhook, 11);
 
 /**
- * Triggers agents and workflows from outside.
+ * Manages webhooks, which trigger agents and workflows, and their deliveries.
  *
  * @generated from service svc.v1.WebhookService
  */
 export const WebhookService: GenService<{
   /**
-   * Triggers the webhook's agent or workflow with the mapped payload. The execution is on disk before the response.
-   * With the request header `Prefer: wait=<seconds>` (at most 60), the response waits for the end of the execution and
-   * carries `Preference-Applied`. A failed or cancelled execution is then the error `internal` with its message.
-   * Over REST: 202; after a wait, 200 with the output, 500 for a failure, or 202 when the execution has not ended.
+   * Triggers the agent or workflow of a webhook with the mapped payload. The execution is on disk before the response.
+   * With the header `Prefer: wait=<seconds>` (at most 60), the response waits for the execution to finish and carries
+   * `Preference-Applied`; a failed or cancelled execution is then the error `internal` with its message. REST: 202;
+   * after a wait, 200 with the output, 500 for a failure, or 202 when the execution has not finished.
    *
    * @generated from rpc svc.v1.WebhookService.TriggerWebhook
    */
@@ -986,8 +988,8 @@ export const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * Lists requests to webhook URLs, newest first: accepted ones as long as their execution is kept, and the newest 100
-   * rejected ones of each webhook. An idempotent repeat is not listed.
+   * Lists deliveries, newest first: accepted requests as long as their execution is kept, and the newest 100 rejected
+   * requests of each webhook. Requests with a repeated idempotency key are not listed.
    *
    * @generated from rpc svc.v1.WebhookService.ListDeliveries
    */
@@ -997,7 +999,7 @@ export const WebhookService: GenService<{
     output: typeof ListDeliveriesResponseSchema;
   },
   /**
-   * Returns one delivery with its headers and payload.
+   * Gets a delivery with its headers and payload.
    *
    * @generated from rpc svc.v1.WebhookService.GetDelivery
    */
@@ -1007,8 +1009,8 @@ export const WebhookService: GenService<{
     output: typeof DeliverySchema;
   },
   /**
-   * Runs a delivery's payload again, as a new execution, without checking the signature or the idempotency key. Supports
-   * `Prefer: wait=<seconds>` as TriggerWebhook does. Fails when the payload was not kept.
+   * Runs the payload of a delivery again as a new execution, without checking the signature or the idempotency key.
+   * Supports `Prefer: wait=<seconds>` like TriggerWebhook. Fails when the payload was not kept.
    *
    * @generated from rpc svc.v1.WebhookService.RedeliverWebhook
    */
