@@ -19,7 +19,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Whether the service responded, if only with an error. */
-export function isResponse(error: unknown): error is ConnectError {
+function isResponse(error: unknown): error is ConnectError {
   return (
     error instanceof ConnectError &&
     !(error.cause instanceof ConnectionFailed || error.cause instanceof UnexpectedResponse)

@@ -13,43 +13,41 @@ export interface Group {
   readonly commands: Readonly<Record<string, Leaf | Group>>;
 }
 
+function leaf(summary: string, load: Leaf["load"]): Leaf {
+  return { summary, load };
+}
+
 type Table = Readonly<Record<string, Leaf | Group>>;
 
 const project: Table = {
-  init: { summary: "Creates a project", load: () => import("../commands/init.ts") },
+  init: leaf("Creates a project", () => import("../commands/init.ts")),
   create: {
     summary: "Adds an agent or a workflow to the project",
     commands: {
-      agent: { summary: "Adds an agent", load: () => import("../commands/create/agent.ts") },
-      workflow: { summary: "Adds a workflow", load: () => import("../commands/create/workflow.ts") },
+      agent: leaf("Adds an agent", () => import("../commands/create/agent.ts")),
+      workflow: leaf("Adds a workflow", () => import("../commands/create/workflow.ts")),
     },
   },
-  test: { summary: "Runs agents and workflows on this machine", load: () => import("../commands/test.ts") },
-  push: { summary: "Deploys the project", load: () => import("../commands/push.ts") },
+  test: leaf("Runs agents and workflows on this machine", () => import("../commands/test.ts")),
+  push: leaf("Deploys the project", () => import("../commands/push.ts")),
 };
 
 const executions: Table = {
-  run: { summary: "Runs an agent or a workflow", load: () => import("../commands/run.ts") },
-  status: {
-    summary: "Prints service status and active deployments",
-    load: () => import("../commands/status.ts"),
-  },
-  logs: { summary: "Prints logs and the audit log", load: () => import("../commands/logs.ts") },
+  run: leaf("Runs an agent or a workflow", () => import("../commands/run.ts")),
+  status: leaf("Prints service status and active deployments", () => import("../commands/status.ts")),
+  logs: leaf("Prints logs and the audit log", () => import("../commands/logs.ts")),
   executions: {
     summary: "Manages executions",
     default: "list",
     commands: {
-      list: {
-        summary: "Lists executions, newest first",
-        load: () => import("../commands/executions/list.ts"),
-      },
-      show: { summary: "Prints one execution", load: () => import("../commands/executions/show.ts") },
-      cancel: { summary: "Cancels an execution", load: () => import("../commands/executions/cancel.ts") },
-      replay: {
-        summary: "Runs an execution again with the same input",
-        load: () => import("../commands/executions/replay.ts"),
-      },
-      diff: { summary: "Compares two executions", load: () => import("../commands/executions/diff.ts") },
+      list: leaf("Lists executions, newest first", () => import("../commands/executions/list.ts")),
+      show: leaf("Prints one execution", () => import("../commands/executions/show.ts")),
+      cancel: leaf("Cancels an execution", () => import("../commands/executions/cancel.ts")),
+      replay: leaf(
+        "Runs an execution again with the same input",
+        () => import("../commands/executions/replay.ts"),
+      ),
+      diff: leaf("Compares two executions", () => import("../commands/executions/diff.ts")),
     },
   },
 };
@@ -59,60 +57,51 @@ const deployed: Table = {
     summary: "Manages deployments",
     default: "list",
     commands: {
-      list: {
-        summary: "Lists deployments, newest first",
-        load: () => import("../commands/deployments/list.ts"),
-      },
-      show: { summary: "Prints one deployment", load: () => import("../commands/deployments/show.ts") },
-      download: {
-        summary: "Downloads the package of a deployment",
-        load: () => import("../commands/deployments/download.ts"),
-      },
-      rollback: {
-        summary: "Rolls back to an earlier deployment",
-        load: () => import("../commands/deployments/rollback.ts"),
-      },
-      promote: {
-        summary: "Deploys the package of a deployment to another environment",
-        load: () => import("../commands/deployments/promote.ts"),
-      },
-      delete: { summary: "Deletes a deployment", load: () => import("../commands/deployments/delete.ts") },
+      list: leaf("Lists deployments, newest first", () => import("../commands/deployments/list.ts")),
+      show: leaf("Prints one deployment", () => import("../commands/deployments/show.ts")),
+      download: leaf(
+        "Downloads the package of a deployment",
+        () => import("../commands/deployments/download.ts"),
+      ),
+      rollback: leaf(
+        "Rolls back to an earlier deployment",
+        () => import("../commands/deployments/rollback.ts"),
+      ),
+      promote: leaf(
+        "Deploys the package of a deployment to another environment",
+        () => import("../commands/deployments/promote.ts"),
+      ),
+      delete: leaf("Deletes a deployment", () => import("../commands/deployments/delete.ts")),
     },
   },
   webhook: {
     summary: "Manages webhooks and their deliveries",
     default: "list",
     commands: {
-      list: { summary: "Lists webhook URLs", load: () => import("../commands/webhook/list.ts") },
-      test: {
-        summary: "Applies a field mapping to a payload",
-        load: () => import("../commands/webhook/test.ts"),
-      },
-      deliveries: {
-        summary: "Lists deliveries, newest first",
-        load: () => import("../commands/webhook/deliveries.ts"),
-      },
-      delivery: { summary: "Prints one delivery", load: () => import("../commands/webhook/delivery.ts") },
-      redeliver: { summary: "Runs deliveries again", load: () => import("../commands/webhook/redeliver.ts") },
+      list: leaf("Lists webhook URLs", () => import("../commands/webhook/list.ts")),
+      test: leaf("Applies a field mapping to a payload", () => import("../commands/webhook/test.ts")),
+      deliveries: leaf("Lists deliveries, newest first", () => import("../commands/webhook/deliveries.ts")),
+      delivery: leaf("Prints one delivery", () => import("../commands/webhook/delivery.ts")),
+      redeliver: leaf("Runs deliveries again", () => import("../commands/webhook/redeliver.ts")),
     },
   },
   schedules: {
     summary: "Manages cron schedules",
     default: "list",
     commands: {
-      list: { summary: "Lists schedules", load: () => import("../commands/schedules/list.ts") },
-      show: { summary: "Prints one schedule", load: () => import("../commands/schedules/show.ts") },
-      pause: { summary: "Pauses a schedule", load: () => import("../commands/schedules/pause.ts") },
-      resume: { summary: "Resumes a paused schedule", load: () => import("../commands/schedules/resume.ts") },
+      list: leaf("Lists schedules", () => import("../commands/schedules/list.ts")),
+      show: leaf("Prints one schedule", () => import("../commands/schedules/show.ts")),
+      pause: leaf("Pauses a schedule", () => import("../commands/schedules/pause.ts")),
+      resume: leaf("Resumes a paused schedule", () => import("../commands/schedules/resume.ts")),
     },
   },
   secrets: {
     summary: "Manages secrets of agents and workflows",
     default: "list",
     commands: {
-      list: { summary: "Lists the names of secrets", load: () => import("../commands/secrets/list.ts") },
-      set: { summary: "Sets a secret", load: () => import("../commands/secrets/set.ts") },
-      remove: { summary: "Removes a secret", load: () => import("../commands/secrets/remove.ts") },
+      list: leaf("Lists the names of secrets", () => import("../commands/secrets/list.ts")),
+      set: leaf("Sets a secret", () => import("../commands/secrets/set.ts")),
+      remove: leaf("Removes a secret", () => import("../commands/secrets/remove.ts")),
     },
   },
 };
@@ -121,11 +110,11 @@ const organizations: Group = {
   summary: "Manages organizations",
   default: "list",
   commands: {
-    list: { summary: "Lists organizations", load: () => import("../commands/admin/organizations/list.ts") },
-    create: {
-      summary: "Creates an organization and its first API key",
-      load: () => import("../commands/admin/organizations/create.ts"),
-    },
+    list: leaf("Lists organizations", () => import("../commands/admin/organizations/list.ts")),
+    create: leaf(
+      "Creates an organization and its first API key",
+      () => import("../commands/admin/organizations/create.ts"),
+    ),
   },
 };
 
@@ -134,16 +123,16 @@ const service: Table = {
     summary: "Manages API keys",
     default: "list",
     commands: {
-      list: { summary: "Lists API keys", load: () => import("../commands/keys/list.ts") },
-      create: { summary: "Creates an API key", load: () => import("../commands/keys/create.ts") },
-      revoke: { summary: "Revokes an API key", load: () => import("../commands/keys/revoke.ts") },
+      list: leaf("Lists API keys", () => import("../commands/keys/list.ts")),
+      create: leaf("Creates an API key", () => import("../commands/keys/create.ts")),
+      revoke: leaf("Revokes an API key", () => import("../commands/keys/revoke.ts")),
     },
   },
-  doctor: {
-    summary: "Checks the configuration, the service and the project",
-    load: () => import("../commands/doctor.ts"),
-  },
-  serve: { summary: "Runs the service", load: () => import("../commands/serve.ts") },
+  doctor: leaf(
+    "Checks the configuration, the service and the project",
+    () => import("../commands/doctor.ts"),
+  ),
+  serve: leaf("Runs the service", () => import("../commands/serve.ts")),
   admin: {
     summary: "Manages organizations and API keys in a data folder",
     commands: {
@@ -151,7 +140,7 @@ const service: Table = {
       keys: {
         summary: "Manages API keys of any organization",
         commands: {
-          create: { summary: "Creates an API key", load: () => import("../commands/admin/keys/create.ts") },
+          create: leaf("Creates an API key", () => import("../commands/admin/keys/create.ts")),
         },
       },
     },

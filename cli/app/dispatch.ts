@@ -49,7 +49,12 @@ async function descend(path: string, group: Group, argv: readonly string[]): Pro
   const isNamed = first !== undefined && !first.startsWith("-");
   const name = isNamed ? first : group.default;
   if (name === undefined) {
-    if (first !== undefined) throw await unknownOption(first, path);
+    if (first !== undefined) {
+      const { unknownOption } = await import("./parse-arguments.ts");
+      const known = path === "svc" ? ["--help", "--version"] : ["--help"];
+      const advice = `Options follow the name of the command: \`${path} <command> [options]\`.`;
+      throw unknownOption(first, known, path, advice);
+    }
     return usage((await import("./help.ts")).groupHelp(path, group));
   }
   const entry = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
@@ -83,15 +88,6 @@ async function unknownCommand(typed: string, known: string[], path: string): Pro
   // Users of other tools type `svc executions exe_…`.
   const advice = known.includes("show") ? `To print one entry, run \`${path} show ${typed}\`.` : help;
   return new UsageError(`Unknown command "${typed}" for \`${path}\`.`, advice);
-}
-
-async function unknownOption(typed: string, path: string): Promise<UsageError> {
-  const { suggest } = await import("../../project/suggest.ts");
-  const near = suggest(typed, path === "svc" ? ["--help", "--version"] : ["--help"]);
-  return new UsageError(
-    `Unknown option ${typed} for \`${path}\`${near === undefined ? "." : `; did you mean ${near}?`}`,
-    `Options follow the name of the command: \`${path} <command> [options]\`.`,
-  );
 }
 
 function isHelp(argument: string): boolean {

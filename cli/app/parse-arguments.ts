@@ -32,7 +32,8 @@ export function parseArguments(
     const typed = token.rawName;
     const name = spellings.get(typed);
     const definition = name === undefined ? undefined : definitions[name];
-    if (name === undefined || definition === undefined) throw unknownOption(typed, spellings.keys(), path);
+    if (name === undefined || definition === undefined)
+      throw unknownOption(typed, ["--help", ...spellings.keys()], path, help);
     if (definition.type === "boolean") {
       if (token.value !== undefined) {
         throw new UsageError(`${typed} does not take a value, but "${token.value}" was given.`, help);
@@ -118,10 +119,14 @@ function assignPositionals(
   }
 }
 
-function unknownOption(typed: string, known: Iterable<string>, path: string): UsageError {
-  const near = suggest(typed, ["--help", ...known]);
-  return new UsageError(
-    `Unknown option ${typed} for \`${path}\`${near === undefined ? "." : `; did you mean ${near}?`}`,
-    `Run \`${path} --help\` for usage.`,
-  );
+/** The error for an unknown option, with the most similar known one. */
+export function unknownOption(
+  typed: string,
+  known: readonly string[],
+  path: string,
+  advice: string,
+): UsageError {
+  const near = suggest(typed, known);
+  const question = near === undefined ? "." : `; did you mean ${near}?`;
+  return new UsageError(`Unknown option ${typed} for \`${path}\`${question}`, advice);
 }

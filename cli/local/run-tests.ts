@@ -7,15 +7,14 @@ import type { LogEntry, Outcome } from "../../server/executions/pool/index.ts";
 import { CliError, Exit, UsageError } from "../app/errors.ts";
 import { readInput } from "../app/input.ts";
 import { loadValidProject } from "../project/load.ts";
-import { stderrColors, stdoutColors } from "../terminal/colors.ts";
-import { count, duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
-import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 import { moduleErrors } from "./module-errors.ts";
 import { errorOf, LocalProject } from "./pool.ts";
 import { findSamples, type TestCase } from "./samples.ts";
+import { framesOf, loadedText, logLine, resultText, summaryText, type TestResult } from "./test-results.ts";
 
 export interface TestOptions {
   name: string | undefined;
@@ -60,10 +59,13 @@ export async function runTests(root: string, options: TestOptions): Promise<void
     if (single !== null) return await runSingle(local, single, options);
     const { cases, unknown } = await findSamples(root, definition);
     for (const file of unknown) report.warning(`${file} matches no agent, workflow or webhook.`);
-    const results: Result[] = [];
+    const results: TestResult[] = [];
     for (const target of targets) {
       const samples = cases.filter((sample) => sample.target === target);
-      if (samples.length === 0) results.push(loadedOnly(target, options));
+      if (samples.length === 0) {
+        results.push({ name: target.name, webhook: null, file: null, status: "loaded", took_ms: 0 });
+        if (!options.json) print(loadedText(target.name));
+      }
       for (const sample of samples) {
         log.length = 0;
         const result = await runCase(local, { ...sample, file: join(root, sample.file) }, sample.file);
@@ -76,26 +78,14 @@ export async function runTests(root: string, options: TestOptions): Promise<void
     }
     const failed = results.filter(({ status }) => status === "failed");
     if (options.json) printJson({ ok: failed.length === 0, results });
-    else report.line(summary(results, failed.length));
+    else report.line(summaryText(results, failed.length));
     if (failed.length > 0) throw new Exit(1);
   } finally {
     await local.close();
   }
 }
 
-interface Result {
-  name: string;
-  webhook: string | null;
-  /** The file of the input; null when the target was only loaded. */
-  file: string | null;
-  status: "succeeded" | "failed" | "loaded";
-  took_ms: number;
-  output?: unknown;
-  unmapped?: string[];
-  error?: { name: string; message: string; stack: string };
-}
-
-async function runCase(local: LocalProject, testCase: TestCase, label: string): Promise<Result> {
+async function runCase(local: LocalProject, testCase: TestCase, label: string): Promise<TestResult> {
   const startedAt = performance.now();
   const { target, webhook } = testCase;
   const { input, unmapped } = await inputOf(testCase);
@@ -165,45 +155,4 @@ function secretsFrom(env: NodeJS.ProcessEnv): Record<string, string> {
       name.startsWith(prefix) && value !== undefined ? [[name.slice(prefix.length), value]] : [],
     ),
   );
-}
-
-function loadedOnly({ name }: TargetDefinition, options: TestOptions): Result {
-  const colors = stdoutColors;
-  if (!options.json) {
-    print(`${colors.dim("-")} ${name}  ${colors.dim(`loads; add samples/${name}.json to run it`)}`);
-  }
-  return { name, webhook: null, file: null, status: "loaded", took_ms: 0 };
-}
-
-function resultText(result: Result): string {
-  const colors = stdoutColors;
-  const sign = result.status === "failed" ? colors.red("✖") : colors.green("✔");
-  const label = result.webhook === null ? result.name : `${result.name}/${result.webhook}`;
-  const lines = [`${sign} ${label}  ${colors.dim(`${result.file}, ${duration(result.took_ms)}`)}`];
-  for (const path of result.unmapped ?? []) {
-    lines.push(colors.yellow(`  ${sanitizeLine(path)} does not exist in the payload`));
-  }
-  if (result.error !== undefined) {
-    const { name, message, stack } = result.error;
-    lines.push(colors.red(indent(sanitize(`${name}: ${message}`))), ...framesOf(stack));
-  }
-  return lines.join("\n");
-}
-
-/** The frames of a stack, without the lines above them, which repeat name and message. */
-function framesOf(stack: string): string[] {
-  return sanitize(stack)
-    .split("\n")
-    .filter((line) => /^\s+at /.test(line));
-}
-
-function logLine(name: string | null, { level, message }: LogEntry): string {
-  const text = sanitize(message).replace(/\n+$/, "");
-  return `${stderrColors.cyan(name ?? "process")}  ${level === "error" ? stderrColors.red(text) : text}`;
-}
-
-function summary(results: readonly Result[], failed: number): string {
-  const runs = results.filter(({ status }) => status !== "loaded").length;
-  if (failed > 0) return `\n${stderrColors.red(`${failed} of ${count(runs, "run")} failed.`)}`;
-  return `\n${runs === 0 ? "All modules load." : `${count(runs, "run")} succeeded.`}`;
 }

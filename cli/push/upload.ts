@@ -105,7 +105,7 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
   return response.catch(toFailure);
 }
 
-/** The message of the service's JSON error; null when the object storage answers in another format. */
+/** The message of a JSON error of the service; null for a response of another object storage. */
 function errorMessage(body: string): string | null {
   try {
     const { message } = JSON.parse(body) as { message?: unknown };

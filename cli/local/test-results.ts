@@ -1,0 +1,55 @@
+import type { LogEntry } from "../../server/executions/pool/index.ts";
+import { stdoutColors as colors, stderrColors } from "../terminal/colors.ts";
+import { count, duration } from "../terminal/format.ts";
+import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { indent } from "../terminal/table.ts";
+
+/** The result of one test case, as printed with `--json`. */
+export interface TestResult {
+  name: string;
+  webhook: string | null;
+  /** The file of the input; null when the target was only loaded. */
+  file: string | null;
+  status: "succeeded" | "failed" | "loaded";
+  took_ms: number;
+  output?: unknown;
+  unmapped?: string[];
+  error?: { name: string; message: string; stack: string };
+}
+
+export function resultText(result: TestResult): string {
+  const sign = result.status === "failed" ? colors.red("✖") : colors.green("✔");
+  const label = result.webhook === null ? result.name : `${result.name}/${result.webhook}`;
+  const lines = [`${sign} ${label}  ${colors.dim(`${result.file}, ${duration(result.took_ms)}`)}`];
+  for (const path of result.unmapped ?? []) {
+    lines.push(colors.yellow(`  ${sanitizeLine(path)} does not exist in the payload`));
+  }
+  if (result.error !== undefined) {
+    const { name, message, stack } = result.error;
+    lines.push(colors.red(indent(sanitize(`${name}: ${message}`))), ...framesOf(stack));
+  }
+  return lines.join("\n");
+}
+
+/** The line for a target without samples. */
+export function loadedText(name: string): string {
+  return `${colors.dim("-")} ${name}  ${colors.dim(`loads; add samples/${name}.json to run it`)}`;
+}
+
+/** The frames of a stack, without the lines above them, which repeat name and message. */
+export function framesOf(stack: string): string[] {
+  return sanitize(stack)
+    .split("\n")
+    .filter((line) => /^\s+at /.test(line));
+}
+
+export function logLine(name: string | null, { level, message }: LogEntry): string {
+  const text = sanitize(message).replace(/\n+$/, "");
+  return `${stderrColors.cyan(name ?? "process")}  ${level === "error" ? stderrColors.red(text) : text}`;
+}
+
+export function summaryText(results: readonly TestResult[], failed: number): string {
+  const runs = results.filter(({ status }) => status !== "loaded").length;
+  if (failed > 0) return `\n${stderrColors.red(`${failed} of ${count(runs, "run")} failed.`)}`;
+  return `\n${runs === 0 ? "All modules load." : `${count(runs, "run")} succeeded.`}`;
+}
