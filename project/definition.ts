@@ -14,6 +14,11 @@ export interface ProjectDefinition {
   agents: TargetDefinition[];
   workflows: TargetDefinition[];
   schedules: ScheduleDefinition[];
+  /**
+   * Patterns of the hosts that runners may reach, in lower case; see `parseHostPattern`. Empty allows none, null adds no
+   * restriction to the operator's.
+   */
+  network: string[] | null;
 }
 
 export interface TargetDefinition {

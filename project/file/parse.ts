@@ -1,6 +1,7 @@
 /** Parses the project file into a definition, or reports all its problems at once. */
 import type { ProjectDefinition, TargetKind } from "../definition.ts";
 import type { Problem } from "../problem.ts";
+import { readNetwork } from "./network.ts";
 import { Report } from "./report.ts";
 import { readText } from "./scalars.ts";
 import { readSchedules } from "./schedule.ts";
@@ -20,7 +21,7 @@ export interface ParseOptions {
 }
 
 /**
- * Reads and validates a project file: UTF-8, at most 1 MiB, YAML 1.2. Invalid content is returned as problems and never
+ * Reads and validates a project file: UTF-8, at most 256 KiB and 50,000 tokens, YAML 1.2. Invalid content is returned as problems and never
  * thrown. Problems are in the order of the file, at most 100.
  */
 export function parseProjectFile(bytes: Uint8Array, options: ParseOptions = {}): ParsedProject {
@@ -41,7 +42,7 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   if (typeof root.value !== "object" || Array.isArray(root.value)) {
     return root.fail(`the project file must be a map, not ${root.description}`);
   }
-  const fields = root.fields(["name", "version", "agents", "workflows", "schedules"]);
+  const fields = root.fields(["name", "version", "agents", "workflows", "schedules", "network"]);
   if (fields === null) return null;
   const nameView = fields.require("name");
   const name = nameView === null ? null : readText(nameView);
@@ -51,6 +52,8 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   const agents = readTargets(fields.get("agents"), "agent", files, claimed);
   const workflows = readTargets(fields.get("workflows"), "workflow", files, claimed);
   const schedules = readSchedules(fields.get("schedules"), claimed);
+  const networkView = fields.get("network");
+  const network = networkView === null ? null : readNetwork(networkView);
   if (name === null || version === null) return null;
-  return { name, version, agents, workflows, schedules };
+  return { name, version, agents, workflows, schedules, network };
 }

@@ -52,9 +52,16 @@ export class DeploymentCache {
       orgId: row.org_id,
       digest: row.digest,
       environment: row.environment,
-      definition: parseStored<ProjectDefinition>(row.definition),
+      definition: withDefaults(parseStored(row.definition)),
     };
     this.#entries.set(deploymentId, entry);
     return entry;
   }
+}
+
+/** Older versions stored definitions without `network`. */
+function withDefaults(
+  stored: Omit<ProjectDefinition, "network"> & Partial<ProjectDefinition>,
+): ProjectDefinition {
+  return { ...stored, network: stored.network ?? null };
 }

@@ -104,6 +104,7 @@ async function startWorker(engine: Engine, owner: string) {
       agents: [newTarget("agent")],
       workflows: [],
       schedules: [],
+      network: null,
     }),
     secretsOf: async () => ({}),
   });
