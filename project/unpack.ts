@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { decompress, overLimit } from "./archive/decompress.ts";
 import { FolderWriter } from "./archive/extract.ts";
+import { checkLayout, type PackageLayout } from "./archive/layout.ts";
 import { PathRegistry } from "./archive/paths.ts";
 import { readEntries } from "./archive/read.ts";
 import { ByteReader } from "./archive/reader.ts";
@@ -26,20 +27,23 @@ export interface UnpackedFile {
  * Holds a few MiB, whatever the size of the archive, and returns to the event loop every 64 KiB. Files get mode 644 or
  * 755.
  *
- * @throws PackageError for an exceeded limit, a damaged archive, and anything but files and folders:
- * absolute paths, `..`, links, devices, and paths that are equal or differ only in case
+ * @param layout - paths whose type matters, in lower case
+ * @throws PackageError for an exceeded limit, a project file over its own limit, a damaged archive, a path of the layout
+ * with the wrong type, and anything but files and folders: absolute paths, `..`, links, devices, and paths that are equal
+ * or differ only in case
  */
 export async function unpackPackage(
   source: AsyncIterable<Uint8Array>,
   targetDir: string,
   limits: Readonly<PackageLimits>,
+  layout: PackageLayout = { files: [], folders: [] },
 ): Promise<{ files: UnpackedFile[] }> {
   const workDir = `${targetDir}.${randomUUID()}.partial`;
   await mkdir(workDir, { mode: 0o755 });
   try {
     const files: UnpackedFile[] = [];
     await decompress(source, limits, async (archive) => {
-      files.push(...(await extractEntries(new ByteReader(archive), workDir, limits)));
+      files.push(...(await extractEntries(new ByteReader(archive), workDir, limits, layout)));
     });
     await rename(workDir, targetDir);
     return { files };
@@ -52,6 +56,7 @@ async function extractEntries(
   reader: ByteReader,
   workDir: string,
   limits: Readonly<PackageLimits>,
+  layout: PackageLayout,
 ): Promise<UnpackedFile[]> {
   const files: UnpackedFile[] = [];
   const paths = new PathRegistry(limits.files);
@@ -60,6 +65,7 @@ async function extractEntries(
     for await (const entry of readEntries(reader, limits)) {
       const { path, sizeBytes, isFolder } = entry;
       if (sizeBytes > limits.unpackedBytes) throw overLimit(limits.unpackedBytes, "unpacked");
+      checkLayout(entry, layout);
       await writer.makeFolders(isFolder ? paths.addFolder(path) : paths.addFile(path));
       if (!isFolder) files.push({ path, sizeBytes, digest: await writer.writeFile(entry, reader) });
     }

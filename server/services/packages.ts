@@ -7,7 +7,11 @@ import { Code } from "@connectrpc/connect";
 import { PackageError, type UnpackedFile, unpackPackage } from "../../project/unpack.ts";
 import type { Limits } from "../config.ts";
 import { fail, invalid } from "../errors.ts";
+import { errorsFile } from "../executions/runner/protocol.ts";
 import type { ObjectKey, ObjectStorage } from "../storage/contract.ts";
+
+/** A runner's pool adds modules to `node_modules` and writes these files unless the package has its own. */
+const layout = { files: ["package.json", errorsFile], folders: ["node_modules"] };
 
 export class Packages {
   readonly #root: string;
@@ -55,7 +59,7 @@ export class Packages {
     await mkdir(join(this.#root, key.orgId), { recursive: true, mode: 0o700 });
     try {
       const limits = { compressedBytes: packageBytes, unpackedBytes, files: packageFiles };
-      const { files } = await unpackPackage(object.content, fresh, limits);
+      const { files } = await unpackPackage(object.content, fresh, limits, layout);
       // Runners may be using the existing folder, which holds the same files.
       if (!existsSync(directory)) await rename(fresh, directory);
       return files;

@@ -15,7 +15,8 @@ async function unpack(
   target: string,
   own: Partial<typeof limits> = {},
 ): ReturnType<typeof unpackPackage> {
-  return unpackPackage(inPieces(bytes), target, { ...limits, ...own });
+  const layout = { files: ["errors.js"], folders: ["node_modules"] };
+  return unpackPackage(inPieces(bytes), target, { ...limits, ...own }, layout);
 }
 
 /** Unpacks an archive that must be rejected, and checks that no file remains. */
@@ -65,6 +66,25 @@ test("unpacks files and folders with their modes and digests", async () => {
   expect(lstatSync(join(target, "agents", "empty")).mode & 0o777).toBe(0o644);
 });
 
+test("accepts the paths of the layout with the right types", async () => {
+  const entries: Entry[] = [
+    { name: "errors.js" },
+    { name: "node_modules/a/errors.js/x" },
+    { name: "agents/node_modules" },
+  ];
+  const { files } = await unpack(tarGz(entries), join(testFolder(), "target"));
+  expect(files).toHaveLength(3);
+});
+
+test("rejects a project file by its size in the header, before its content arrives", async () => {
+  const block = tar([{ name: "svc-project.yaml", size: 240 * 1024 * 1024 }], { end: false });
+  const error = await rejected(gzipSync(block), { unpackedBytes: 2 ** 30 });
+  expect(error.message).toBe(
+    "Invalid configuration in svc-project.yaml: it may hold at most 262144 bytes, not 251658240.",
+  );
+  expect(error.reason).toBe("limit");
+});
+
 describe("rejects", () => {
   const hostile: [title: string, entries: Entry[], message: RegExp][] = [
     ["an absolute path", [{ name: "/etc/passwd", data: "x" }], /"\/etc\/passwd": a path is relative/],
@@ -87,6 +107,27 @@ describe("rejects", () => {
     ["a sparse file of GNU tar", [{ name: "p", type: "S" }], /an entry of type "S"/],
     ["a sparse file of pax", [{ name: "p", pax: { "GNU.sparse.major": "1" }, data: "x" }], /a sparse file/],
     ["a global header", [{ name: "g", type: "g", data: "20 path=agents/abcd\n" }], /a global pax header/],
+    [
+      "a project file that is a folder",
+      [{ name: "svc-project.yaml/", type: "5" }],
+      /"svc-project.yaml", which must be a file/,
+    ],
+    [
+      "a file in a folder that must be a file",
+      [{ name: "Errors.js/x" }],
+      /the folder "errors.js", which must be a file/,
+    ],
+    [
+      "a folder that must be a file",
+      [{ name: "errors.js/", type: "5" }],
+      /the folder "errors.js", which must be a file/,
+    ],
+    [
+      "a file that must be a folder",
+      [{ name: "node_modules" }],
+      /the file "node_modules", which must be a folder/,
+    ],
+    ["a file that must be a folder, in upper case", [{ name: "NODE_MODULES" }], /which must be a folder/],
     [
       "a path twice",
       [
