@@ -15,5 +15,5 @@ export const packageLimits: Readonly<PackageLimits> = {
   files: 20_000,
 };
 
-/** The largest project file that is read, in bytes: 1 MiB. */
-export const maxProjectFileBytes: number = 1024 * 1024;
+/** The largest project file that is read, in bytes: 256 KiB. */
+export const maxProjectFileBytes: number = 256 * 1024;

@@ -1,13 +1,14 @@
 /** Checks a project and collects the files for its package. Loads esbuild. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
 import { bundleImports } from "./bundle/dependencies.ts";
 import { type FileProblem, withEsbuild } from "./bundle/esbuild.ts";
 import { scanImports } from "./bundle/scan.ts";
 import { CollectError, collectProject } from "./collect.ts";
 import type { ProjectDefinition } from "./definition.ts";
 import { PROJECT_FILE, parseProjectFile } from "./file/parse.ts";
+import { readProjectFile } from "./file/read.ts";
 import { type CollectedFile, comparePaths } from "./package-file.ts";
+import type { Problem } from "./problem.ts";
 
 export type { FileProblem } from "./bundle/esbuild.ts";
 
@@ -31,15 +32,11 @@ export type PreparedProject =
 export async function prepareProject(root: string): Promise<PreparedProject> {
   const folder = realpathSync(root);
   const collected = await collect(folder);
-  if (!existsSync(join(folder, PROJECT_FILE))) {
-    return failed(collected.files, [fileProblem(PROJECT_FILE, "there is no such file in this folder")]);
-  }
+  const read = await readProjectFile(folder);
+  if ("problems" in read) return failed(collected.files, inProjectFile(read.problems));
   const paths = new Set(collected.files.map((file) => file.path));
-  const parsed = parseProjectFile(readFileSync(join(folder, PROJECT_FILE)), { files: paths });
-  const problems = [
-    ...collected.problems,
-    ...parsed.problems.map((problem) => ({ file: PROJECT_FILE, ...problem })),
-  ];
+  const parsed = parseProjectFile(read.bytes, { files: paths });
+  const problems = [...collected.problems, ...inProjectFile(parsed.problems)];
   if (parsed.definition === null || problems.length > 0) return failed(collected.files, problems);
   const { definition } = parsed;
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
@@ -76,6 +73,10 @@ async function bundle(
 
 function failed(files: CollectedFile[], problems: FileProblem[]): PreparedProject {
   return { definition: null, files, bundledCount: 0, problems };
+}
+
+function inProjectFile(problems: readonly Problem[]): FileProblem[] {
+  return problems.map((problem) => ({ file: PROJECT_FILE, ...problem }));
 }
 
 /** A problem of a whole file. */

@@ -36,6 +36,7 @@ export function quoted(value: unknown): string {
   return printable(text.length > 60 ? `${text.slice(0, 59)}…` : text);
 }
 
-function printable(text: string): string {
+/** Replaces control characters, so that untrusted text cannot control a terminal. */
+export function printable(text: string): string {
   return text.replace(/\t/g, " ").replace(/[\p{Cc}\p{Bidi_Control}]/gu, "\ufffd");
 }

@@ -1,7 +1,6 @@
 /** Readers of scalar values. Each returns the value, or reports a problem and returns null. */
 import { isName, nameRule } from "../names.ts";
 import { quoted } from "../problem.ts";
-import { didYouMean } from "../suggest.ts";
 import type { View } from "./view.ts";
 
 /** Text that is not blank and has no line breaks or other control characters. */
@@ -58,7 +57,7 @@ export function readChoice<Choice extends string>(view: View, choices: readonly 
   const { value } = view;
   const choice = choices.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
-  const guess = typeof value === "string" ? didYouMean(value, choices) : "";
+  const guess = typeof value === "string" ? view.didYouMean(value, choices) : "";
   return view.fail(`${view.path} must be ${listed(choices)}, not ${view.description}${guess}`);
 }
 

@@ -1,13 +1,19 @@
 /** Reads a project file into values (by confbox) and positions (by yaml), or reports its syntax errors. */
 import { parseYAML } from "confbox/yaml";
-import { type Document, isAlias, type Node, parseDocument } from "yaml";
+import { type Document, isAlias, Lexer, type Node, parseDocument } from "yaml";
 import { maxProjectFileBytes } from "../limits.ts";
-import type { Problem } from "../problem.ts";
+import { type Problem, printable } from "../problem.ts";
 import { Report } from "./report.ts";
-import { checkTree, countValues, maxDepth, maxValues } from "./tree.ts";
+import { checkTree, maxDepth } from "./tree.ts";
 
-/** A file that confbox rejects is parsed by yaml only up to this size, because yaml takes quadratic time for it. */
-const maxBrokenLength = 32 * 1024;
+/**
+ * The largest number of tokens: values, punctuation, white space, comments and line ends. 50,000 are about 5,000 lines,
+ * which take a quarter of a second to parse. Bytes alone do not limit the time: 200,000 empty lines took twice as long.
+ */
+export const maxTokens = 50_000;
+
+/** A file that confbox rejects is parsed by yaml only up to this size, because each syntax error costs 40 tokens' time. */
+const maxBrokenTokens = 10_000;
 
 export interface Source {
   /** The content, as read by confbox. */
@@ -22,8 +28,7 @@ export interface Source {
 
 export function readSource(bytes: Uint8Array): { source: Source } | { problems: Problem[] } {
   if (bytes.byteLength > maxProjectFileBytes) {
-    const rule = `a project file may hold at most ${maxProjectFileBytes} bytes`;
-    return { problems: [atStart(`${rule}, this one has ${bytes.byteLength}`)] };
+    return { problems: [atStart(sizeProblem(bytes.byteLength))] };
   }
   let text: string;
   try {
@@ -31,13 +36,16 @@ export function readSource(bytes: Uint8Array): { source: Source } | { problems: 
   } catch {
     return { problems: [notUtf8(bytes)] };
   }
+  // The lexer builds no values and takes linear time, so that it can reject a file before either parser runs.
+  const tokens = countTokens(text);
+  if (tokens > maxTokens) {
+    return {
+      problems: [atStart(`a project file may hold at most ${maxTokens} tokens, which is about 5000 lines`)],
+    };
+  }
   const read = readValue(text);
   // Deeply nested files stop here, because yaml has no depth limit.
-  if ("failure" in read && (read.isTooDeep || text.length > maxBrokenLength))
-    return { problems: [read.failure] };
-  if ("value" in read && countValues(read.value) > maxValues) {
-    return { problems: [atStart(`a project file may hold at most ${maxValues} values`)] };
-  }
+  if ("failure" in read && (read.isTooDeep || tokens > maxBrokenTokens)) return { problems: [read.failure] };
   return readTree(text, read);
 }
 
@@ -85,6 +93,19 @@ function readValue(text: string): Read {
   }
 }
 
+/** Counting stops above the maximum. */
+function countTokens(text: string): number {
+  let count = 0;
+  for (const _ of new Lexer().lex(text)) if (++count > maxTokens) break;
+  return count;
+}
+
+/** The message for a file over the limit. */
+export function sizeProblem(bytes: number): string {
+  return `a project file may hold at most ${maxProjectFileBytes} bytes, this one has ${bytes}`;
+}
+
+/** A problem of the whole text. */
 function atStart(message: string): Problem {
   return { line: 1, column: 1, message, source: "" };
 }
@@ -96,7 +117,8 @@ function problemIn(text: string, offset: number, message: string): Problem {
   for (let at = text.indexOf("\n"); at >= 0 && at < start; at = text.indexOf("\n", at + 1)) line++;
   const end = text.indexOf("\n", start);
   const source = text.slice(start, end < 0 ? text.length : end).replace(/\r$/, "");
-  return { line, column: Math.min(offset - start, source.length) + 1, message, source };
+  const column = Math.min(offset - start, source.length) + 1;
+  return { line, column, message: printable(message), source };
 }
 
 /** A problem at the first line with an invalid byte. */

@@ -1,24 +1,16 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Node } from "yaml";
+import { maxProjectFileBytes } from "../limits.ts";
+import { quoted } from "../problem.ts";
 import type { Report } from "./report.ts";
 
-/** Limits against files that exhaust memory through nesting or aliases. No project needs more. */
+/** The deepest nesting of lists and maps. */
 export const maxDepth = 50;
-export const maxValues = 20_000;
 
-/** The number of values. A value with several aliases counts once. Counting stops above the maximum. */
-export function countValues(root: unknown): number {
-  const seen = new Set<unknown>();
-  const queue: unknown[] = [root];
-  let count = 0;
-  while (queue.length > 0 && count <= maxValues) {
-    const value = queue.pop();
-    count++;
-    if (typeof value !== "object" || value === null || seen.has(value)) continue;
-    seen.add(value);
-    for (const member of Object.values(value)) queue.push(member);
-  }
-  return count;
-}
+/**
+ * The largest size of the content with its aliases expanded: characters of scalars, and 1 for each value. Without aliases
+ * no file of the permitted size reaches it.
+ */
+const maxExpandedSize = 2 * maxProjectFileBytes;
 
 /**
  * Returns the target of each alias. Reports repeated and non-scalar keys, aliases without an anchor or to a node that
@@ -45,14 +37,13 @@ export function checkTree(root: Node | null, report: Report): Map<Node, Node> {
     if (isAlias(node)) return visitAlias(node);
     if (!isMap(node) && !isSeq(node) && !isScalar(node)) return 1;
     if (node.anchor !== undefined) anchors.set(node.anchor, node);
-    let size = 1;
+    let size = 1 + (isScalar(node) ? (node.source?.length ?? 0) : 0);
     if (!isScalar(node)) {
       if (isMap(node)) checkKeys(node.items, report);
       for (const item of node.items) size += visit(item);
-      // Keys are nodes too, so a map has twice as many nodes as values.
-      if (size > 2 * maxValues && !isTooLarge) {
+      if (size > maxExpandedSize && !isTooLarge) {
         isTooLarge = true;
-        report.add(offsetOf(node), `more than ${maxValues} values after its aliases are expanded`);
+        report.add(offsetOf(node), `more than ${maxExpandedSize} characters after its aliases are expanded`);
       }
     }
     sizes.set(node, size);
@@ -67,7 +58,7 @@ function checkKeys(pairs: { key: unknown }[], report: Report): void {
   for (const { key } of pairs) {
     const name = isScalar(key) ? String(key.value) : null;
     if (name === null) report.add(offsetOf(key), "a key must be plain text");
-    else if (seen.has(name)) report.add(offsetOf(key), `the key "${name}" is given twice`);
+    else if (seen.has(name)) report.add(offsetOf(key), `the key ${quoted(name)} is given twice`);
     else seen.add(name);
   }
 }

@@ -1,7 +1,6 @@
 import { isMap, isScalar, isSeq, type Node } from "yaml";
 import { isJsonObject } from "../json.ts";
 import { quoted } from "../problem.ts";
-import { didYouMean } from "../suggest.ts";
 import type { Report } from "./report.ts";
 import type { Source } from "./source.ts";
 import { offsetOf } from "./tree.ts";
@@ -27,6 +26,16 @@ export class View {
   fail(message: string): null {
     this.#report.add(offsetOf(this.#node), message);
     return null;
+  }
+
+  /** ` (did you mean "…"?)` for a mistyped word, or an empty string. */
+  didYouMean(word: string, candidates: readonly string[]): string {
+    return this.#report.didYouMean(word, candidates);
+  }
+
+  /** Whether the file may use this number of comparisons for a suggestion. */
+  reserveComparisons(count: number): boolean {
+    return this.#report.reserveComparisons(count);
   }
 
   /** Whether the key has no value. */
@@ -100,8 +109,7 @@ export class View {
         at.fail('merge keys ("<<") are not part of YAML 1.2: use an alias for the whole value');
       else if (!key.startsWith("x-")) {
         const where = this.path === "" ? "" : ` in ${this.path}`;
-        const guess = this.#report.isFull ? "" : didYouMean(key, known);
-        at.fail(`unknown key ${quoted(key)}${where}${guess}`);
+        at.fail(`unknown key ${quoted(key)}${where}${at.didYouMean(key, known)}`);
       }
     }
     return {

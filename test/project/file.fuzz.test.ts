@@ -135,3 +135,42 @@ test(`parses ${fuzzRounds} random project files`, { timeout: 60_000 + fuzzRounds
   );
   expect(accepted).toBeGreaterThan(fuzzRounds / 100);
 });
+
+/** Repeats a few fragments, where a parser that is not linear shows its cost. */
+const repetitive = fc
+  .tuple(
+    fc.array(fc.oneof(token, fc.constantFrom(...lines)), { minLength: 1, maxLength: 3 }),
+    fc.array(
+      fc.oneof(
+        token,
+        fc.constantFrom(...lines).map((line) => `${line}\n`),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+    fc.integer({ min: 1, max: 256 * 1024 }),
+    fc.boolean(),
+  )
+  .map(([start, unit, bytes, numbered]) => {
+    const repeated = unit.join("");
+    const parts: string[] = start.concat("\n");
+    for (let index = 0, length = 0; length < bytes; index++) {
+      const part = numbered ? repeated.replace(/[a-z]+/, (word) => `${word}${index}`) : repeated;
+      length += Buffer.byteLength(part);
+      parts.push(part);
+    }
+    return parts.join("");
+  });
+const costRounds = rounds(60);
+
+test(`parses ${costRounds} repetitive files in bounded time`, { timeout: 60_000 + costRounds * 200 }, () => {
+  fc.assert(
+    fc.property(repetitive, (content) => {
+      const bytes = Buffer.from(content);
+      const before = process.cpuUsage();
+      parseProjectFile(bytes);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1e6).toBeLessThan(1.5);
+    }),
+    { numRuns: costRounds },
+  );
+});
