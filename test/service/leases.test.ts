@@ -292,6 +292,7 @@ test("an organization gets its share of the concurrency next to one with a long 
       agents: [newTarget("agent")],
       workflows: [],
       schedules: [],
+      network: null,
     }),
     secretsOf: async () => ({}),
   });
