@@ -1,4 +1,4 @@
-/** As it is installed: compiled, under `node_modules`, where Node strips no types and Deno resolves in its own way. */
+/** The installed package: compiled and under `node_modules`, where Node does not strip types and Deno resolves differently. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,6 @@
 /**
- * The same scenarios on every runtime: on Node within this process, on Bun and Deno by a program that prints what it
- * found. The first scenario asserts which runtime answered. Each runtime has a test file of its own, so that they run
- * beside each other.
+ * The same scenarios on every runtime: on Node in this process, on Bun and Deno in a program that prints the results. The
+ * first scenario asserts the runtime. Each runtime has its own test file, so that they run in parallel.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -35,13 +34,13 @@ export function testOn(runtime: Runtime): void {
   }
 }
 
-/** What leaves the pool is shown to users: it names no folder of the server's. */
+/** Users see everything that leaves the pool. It must not contain folders of the server. */
 function expectNoPaths({ said, folders }: Report): void {
   for (const folder of [...folders, root.replace(/\/$/, ""), process.execPath])
     expect(said).not.toContain(folder);
 }
 
-/** Runs the scenarios on a runtime and gives out what it prints about each. */
+/** Runs the scenarios on a runtime and returns the report of each. */
 function useProgram(runtime: Runtime): (name: string) => Promise<Line> {
   const lines = new Map(scenarios.map(({ name }) => [name, Promise.withResolvers<Line>()]));
   const [command, ...args] = commandOf(runtime);

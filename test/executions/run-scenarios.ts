@@ -1,4 +1,4 @@
-/** Runs the scenarios named on the command line, or all, and prints what each has found, one line of JSON for each. */
+/** Runs the scenarios named on the command line, or all, and prints one line of JSON for each. */
 import { scenarios } from "./scenarios/index.ts";
 
 const wanted = process.argv.slice(2);

@@ -141,17 +141,17 @@ export const modules: Scenario[] = [
         ["agents/good.ts", "agents/top-level-abort.ts", "agents/index-folder/index.mjs"],
         20_000,
       );
-      const beside = ["agents/trap.ts", "agents/trap.ts", "agents/trapped.ts", "agents/trapped.ts"];
-      const trapped = await lab.pools.check(location, beside, 20_000);
+      const modules = ["agents/trap.ts", "agents/trap.ts", "agents/trapped.ts", "agents/trapped.ts"];
+      const trapped = await lab.pools.check(location, modules, 20_000);
       return {
         checks,
         together: [good?.ok, abort?.ok, folder?.ok],
         // Two runners, each of which has loaded a module that affects the next one.
-        beside: trapped.map(({ ok }) => ok),
+        modules: trapped.map(({ ok }) => ok),
       };
     },
-    ({ checks, together, beside }, expect, runtime) => {
-      expect(beside).toEqual([true, true, true, true]);
+    ({ checks, together, modules }, expect, runtime) => {
+      expect(modules).toEqual([true, true, true, true]);
       expect(together).toEqual([true, false, true]);
       for (const [i, { module, name, message, place, only }] of broken.entries()) {
         const check = checks[i];

@@ -187,11 +187,11 @@ export const outcomes: Scenario[] = [
   scenario(
     "process.exit fails only the execution that calls it",
     async (lab) => {
-      const beside = [lab.run("gate", { gate: "a" }), lab.run("gate", { gate: "a" })];
+      const neighbour = [lab.run("gate", { gate: "a" }), lab.run("gate", { gate: "a" })];
       await lab.arrival("a");
       const culprit = await lab.run("outcome", { end: "exit" });
       lab.open("a");
-      const [first, second] = await Promise.all(beside);
+      const [first, second] = await Promise.all(neighbour);
       const later = await lab.run("outcome", { end: "pid" });
       return { culprit: culprit.type, first, second, later };
     },
@@ -208,9 +208,9 @@ export const outcomes: Scenario[] = [
   scenario(
     "a crash makes all attempts of the runner suspects, which run alone",
     async (lab) => {
-      const beside = lab.run("gate", { gate: "a" });
+      const neighbour = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
-      const outcomes = await Promise.all([lab.run("outcome", { end: "abort" }), beside]);
+      const outcomes = await Promise.all([lab.run("outcome", { end: "abort" }), neighbour]);
       lab.open("a");
       return {
         outcomes,
@@ -230,9 +230,9 @@ export const outcomes: Scenario[] = [
   scenario(
     "exceeding the memory limit makes all attempts of the runner suspects",
     async (lab) => {
-      const beside = lab.run("gate", { gate: "a" });
+      const neighbour = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
-      return Promise.all([lab.run("outcome", { end: "leakBuffers" }), beside]);
+      return Promise.all([lab.run("outcome", { end: "leakBuffers" }), neighbour]);
     },
     (outcomes, expect) => {
       const lost = { type: "lost", suspect: true, reason: expect.stringContaining("96 MiB") };

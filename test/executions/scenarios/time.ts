@@ -7,35 +7,35 @@ export const time: Scenario[] = [
   scenario(
     "a timeout aborts the signal, and an attempt that stops then does not affect its runner",
     async (lab) => {
-      const beside = lab.run("gate", { gate: "a" });
+      const neighbour = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
       const timedOut = [
         await lab.run("outcome", { end: "obey" }, { timeoutMs: 50 }),
         await lab.run("outcome", { end: "obeyThenSucceed" }, { timeoutMs: 50 }),
       ];
       lab.open("a");
-      return { timedOut, beside: await beside, later: await lab.run("outcome", { end: "pid" }) };
+      return { timedOut, neighbour: await neighbour, later: await lab.run("outcome", { end: "pid" }) };
     },
-    ({ timedOut, beside, later }, expect) => {
+    ({ timedOut, neighbour, later }, expect) => {
       expect(timedOut).toMatchObject([timeout, timeout]);
       expect(timedOut[0]).toMatchObject({
         error: { name: "TimeoutError", message: "The agent 'outcome' did not finish within 0.05 s" },
       });
-      expect(beside).toMatchObject({ type: "succeeded" });
-      expect(later).toEqual(beside);
+      expect(neighbour).toMatchObject({ type: "succeeded" });
+      expect(later).toEqual(neighbour);
     },
   ),
 
   scenario(
     "a runner is killed when an attempt ignores the signal, and its other attempts are handed back",
     async (lab) => {
-      const beside = lab.run("gate", { gate: "a" });
+      const neighbour = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
-      return Promise.all([lab.run("outcome", { end: "hang" }, { timeoutMs: 50 }), beside]);
+      return Promise.all([lab.run("outcome", { end: "hang" }, { timeoutMs: 50 }), neighbour]);
     },
-    ([culprit, beside], expect) => {
+    ([culprit, neighbour], expect) => {
       expect(culprit).toMatchObject(timeout);
-      expect(beside).toMatchObject({ type: "lost", suspect: false });
+      expect(neighbour).toMatchObject({ type: "lost", suspect: false });
     },
     { killGraceMs: 300 },
   ),
@@ -107,9 +107,9 @@ export const time: Scenario[] = [
   scenario(
     "a runner is killed when its event loop is blocked for longer than the limit",
     async (lab) => {
-      const beside = lab.run("gate", { gate: "a" });
+      const neighbour = lab.run("gate", { gate: "a" });
       await lab.arrival("a");
-      return Promise.all([lab.run("outcome", { end: "spin" }), beside]);
+      return Promise.all([lab.run("outcome", { end: "spin" }), neighbour]);
     },
     (outcomes, expect) => {
       const lost = {
