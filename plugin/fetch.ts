@@ -32,6 +32,9 @@ export interface FetchRequest extends FixedOptions {
   fetch: Fetch;
 }
 
+/** A request as it is passed to ofetch, which creates the Headers. */
+export type OfetchRequest = Omit<FetchRequest, "headers"> & { headers: Readonly<Record<string, string>> };
+
 export type Fetch = (url: string, request: FetchRequest) => Promise<Response>;
 
 /** Sends a request with the `fetch` of the runtime, looked up on each call so that a replacement takes effect. */

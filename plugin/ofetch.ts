@@ -1,8 +1,10 @@
 import type { FetchOptions } from "ofetch";
 import { invalidArgument, messageOf, RestError } from "./error.ts";
-import type { Fetch, FetchRequest, FixedOptions } from "./fetch.ts";
+import type { FetchRequest, FixedOptions, OfetchRequest } from "./fetch.ts";
 import { followRedirects, isRedirect } from "./redirect.ts";
 import type { Settings } from "./settings.ts";
+
+export type Ofetch = (url: string, request: OfetchRequest) => Promise<Response>;
 
 /**
  * Loads ofetch.
@@ -10,7 +12,7 @@ import type { Settings } from "./settings.ts";
  * @returns a function that sends a request through ofetch and follows redirects; hooks run once for all of them
  * @throws RestError `not_installed`
  */
-export async function loadOfetch(settings: Settings): Promise<Fetch> {
+export async function loadOfetch(settings: Settings): Promise<Ofetch> {
   const createFetch = await importCreateFetch();
   const start = `${settings.base.origin}/`;
   const { raw } = createFetch({

@@ -2,8 +2,8 @@ import { ConnectionPool } from "./connection.ts";
 import { Deadline } from "./deadline.ts";
 import { createEgressGuard } from "./egress.ts";
 import { invalidArgument, messageOf, networkError, type RequestLine, RestError, redact } from "./error.ts";
-import { type Fetch, type FetchRequest, type FixedOptions, fetchByRuntime, StreamBody } from "./fetch.ts";
-import { fixedOptions, loadOfetch } from "./ofetch.ts";
+import { type Fetch, type FixedOptions, fetchByRuntime, type OfetchRequest, StreamBody } from "./fetch.ts";
+import { fixedOptions, loadOfetch, type Ofetch } from "./ofetch.ts";
 import type { RequestOptions } from "./options.ts";
 import { joinPath } from "./path.ts";
 import { httpError } from "./response.ts";
@@ -15,7 +15,7 @@ export interface Call {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
   options: RequestOptions;
-  /** Headers of this kind of call; they override the plugin's headers and are overridden by the caller's. */
+  /** Headers of this kind of call by lower-case name; they override the plugin's headers and are overridden by the caller's. */
   headers?: Record<string, string>;
   /** Sent as JSON; a StreamBody is sent as it is; undefined sends no body. */
   body?: unknown;
@@ -31,7 +31,7 @@ export class HttpClient {
   readonly #running = new Set<Deadline>();
   readonly #direct = new ConnectionPool(null);
   #guarded: ConnectionPool | null = null;
-  #ofetch: Fetch | null = null;
+  #ofetch: Ofetch | null = null;
   readonly #fixedOptions: FixedOptions;
   #closed = false;
 
@@ -59,7 +59,7 @@ export class HttpClient {
     const fetch = this.#fetchFor(call);
     const deadline = new Deadline(line, limitMs, options.signal);
     const { signal } = deadline;
-    const request: FetchRequest = { ...this.#fixedOptions, method, headers, body, signal, fetch };
+    const request: OfetchRequest = { ...this.#fixedOptions, method, headers, body, signal, fetch };
     this.#running.add(deadline);
     try {
       for (let attempt = 1; ; attempt++) {
@@ -100,15 +100,13 @@ export class HttpClient {
   }
 }
 
-function headersFor(settings: Settings, call: Call): Headers {
+/** The headers by lower-case name. The caller cannot replace the API key. */
+function headersFor({ headers, authHeader }: Settings, call: Call): Readonly<Record<string, string>> {
   const own = call.options.headers;
-  if (!call.headers && !own) return settings.headers;
-  const headers = new Headers(settings.headers);
-  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
-  for (const [name, value] of own ? toHeaders(own) : []) {
-    if (name !== settings.authHeader) headers.set(name, value);
-  }
-  return headers;
+  if (!call.headers && !own) return headers;
+  const merged = { ...headers, ...call.headers, ...Object.fromEntries(toHeaders(own)) };
+  if (authHeader !== null) merged[authHeader] = headers[authHeader] ?? "";
+  return merged;
 }
 
 function encodeBody(body: unknown): string | StreamBody | undefined {

@@ -7,8 +7,8 @@ import { type RetryPolicy, resolveRetry } from "./retry.ts";
 /** The validated options with defaults applied. */
 export interface Settings {
   base: BaseUrl;
-  /** Headers of every request, including the API key. Treated as immutable. */
-  headers: Headers;
+  /** Headers of every request by lower-case name, including the API key. */
+  headers: Readonly<Record<string, string>>;
   /** Lower-case name of the header with the API key; null without a key. */
   authHeader: string | null;
   /** The API key and values of similar headers, plain and percent-encoded, to redact from URLs and tool results. */
@@ -63,7 +63,7 @@ export function resolveOptions(options: RestPluginOptions): Settings {
   if (!headers.has("accept")) headers.set("accept", "application/json, */*;q=0.8");
   return {
     base: parseBaseUrl(baseUrl),
-    headers,
+    headers: Object.fromEntries(headers),
     authHeader: apiKey === undefined ? null : authHeader.toLowerCase(),
     // The longest first, so that a secret inside another one leaves no remainder.
     secrets: [...new Set(secrets.flatMap((secret) => [secret, encodeURIComponent(secret)]))].toSorted(
