@@ -31,6 +31,10 @@ export interface Limits {
   runnersPerDeployment: number;
   /** Days for which a finished execution and its log are kept. */
   retentionDays: number;
+  /** Open connections of this server. */
+  connections: number;
+  /** Open connections from one address; for IPv6 from one /64 network. */
+  connectionsPerAddress: number;
   /** Requests per second and burst of each webhook. */
   webhookRate: number;
   webhookBurst: number;
@@ -46,6 +50,8 @@ export interface Config {
   dataDir: string;
   /** The URL that clients use, without a trailing slash; null means the address that the server listens on. */
   publicUrl: string | null;
+  /** Further names by which clients may address a server that listens on loopback, without a port. */
+  allowedHosts: string[];
   /** The first API key, registered in an empty store; null generates one. */
   apiKey: string | null;
   /** The key that encrypts secrets, 32 bytes in base64 or hex; null reads it from a file of the data folder. */
@@ -106,6 +112,8 @@ export const limitVariables: Record<keyof Limits, LimitVariable> = {
     alias: "SVC_CHILDREN_PER_DEPLOYMENT",
   },
   retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
+  connections: { variable: "SVC_MAX_CONNECTIONS", default: 10_000, min: 1 },
+  connectionsPerAddress: { variable: "SVC_MAX_CONNECTIONS_PER_ADDRESS", default: 1_000, min: 1 },
   webhookRate: { variable: "SVC_WEBHOOK_RATE", default: 50, min: 1 },
   webhookBurst: { variable: "SVC_WEBHOOK_BURST", default: 100, min: 1 },
   organizationRate: { variable: "SVC_ORGANIZATION_RATE", default: 500, min: 1 },
@@ -124,6 +132,7 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     port: port(options.port ?? env.SVC_PORT ?? 7070),
     dataDir: resolve(options.dataDir ?? (env.SVC_DATA_DIR || ".svc")),
     publicUrl: publicUrl(options.publicUrl ?? env.SVC_PUBLIC_URL),
+    allowedHosts: hostNames(env.SVC_ALLOWED_HOSTS ?? ""),
     apiKey: env.SVC_API_KEY || null,
     masterKey: env.SVC_MASTER_KEY || null,
     tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
@@ -158,6 +167,17 @@ function wholeNumber(
 
 function port(value: string | number): number {
   return wholeNumber("the port (--port, SVC_PORT)", value, 0, 65_535);
+}
+
+function hostNames(value: string): string[] {
+  const names = value.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !/^(?:[a-z0-9._-]*|\[[0-9a-f:.]+\])$/i.test(name));
+  if (wrong !== undefined) {
+    throw new Error(
+      `Cannot use SVC_ALLOWED_HOSTS: it must be host names separated by commas, without ports, not '${wrong}'.`,
+    );
+  }
+  return names.filter((name) => name !== "");
 }
 
 function publicUrl(value: string | undefined): string | null {

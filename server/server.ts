@@ -1,7 +1,8 @@
 /** The composition root: the only file that names the concrete drivers and connects the parts. */
 import { join } from "node:path";
 import type { ProjectDefinition } from "../project/definition.ts";
-import { Authenticator } from "./auth.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { KeyWatch } from "./auth/key-watch.ts";
 import type { Config } from "./config.ts";
 import { runChildExecution } from "./executions/child-executions.ts";
 import { Executor } from "./executions/executor.ts";
@@ -159,7 +160,8 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     closing: closing.signal,
   };
   let ready = false;
-  const authenticate = new Authenticator(engine).interceptor();
+  const authenticator = new Authenticator(engine);
+  const keyWatch = new KeyWatch(engine);
   await executor.start(pools, true);
   scheduler.start();
   const housekeeper = new Housekeeper({ engine, storage, packages, retentionDays: limits.retentionDays });
@@ -170,7 +172,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     publicUrl: app.baseUrl(),
     async open(showFirstKey) {
       await prepareFirstRun(engine, config.apiKey, showFirstKey);
-      serve(createDispatcher({ app, authenticate, isReady: () => ready }));
+      serve(createDispatcher({ app, authenticator, keyWatch, isReady: () => ready }));
       ready = true;
     },
     async close() {

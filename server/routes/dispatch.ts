@@ -1,23 +1,27 @@
 /** Routes a request to its handler: probe, object storage, webhook, REST or RPC. */
-import { Code, type ConnectRouter, createRouterTransport, type Interceptor } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
-import { fail, notFound, toPublicError } from "../errors.ts";
+import { Code, type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
+import type { Authenticator } from "../auth/authenticator.ts";
+import type { KeyWatch } from "../auth/key-watch.ts";
+import { fail, invalid, notFound, toPublicError } from "../errors.ts";
 import type { App } from "../services/app.ts";
 import { checkParts } from "../services/health.ts";
 import { registerServices, services } from "../services/index.ts";
 import { defaultEnvironment, environmentHeader } from "../services/request.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
+import { discardRest } from "./body-pace.ts";
+import { createHostCheck } from "./host.ts";
 import { RuleTable, rulesOf } from "./http-rule.ts";
 import { hideStatus, publicErrors } from "./interceptors.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
-import { createTranscoder } from "./transcode.ts";
+import { createRpcHandler } from "./rpc.ts";
+import { acceptCaller, createTranscoder } from "./transcode.ts";
 import { handleWebhook, isWebhook } from "./webhook.ts";
 import { wireOptions } from "./wire.ts";
 
 export type Handler = (request: Request, response: Response) => void;
 
 const environmentPath = /^\/env\/([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?=\/)/;
-const rpcPath = /^\/svc\.v1\.\w+\/\w+$/;
+const rpcPath = /^\/[\w.]+\.v\d\w*\.\w+\/\w+$/;
 
 /** Answers while the server starts: it listens, but has not opened its store yet. */
 export const answerStarting: Handler = (request, response) => {
@@ -27,51 +31,63 @@ export const answerStarting: Handler = (request, response) => {
 
 export interface DispatchOptions {
   app: App;
-  authenticate: Interceptor;
+  authenticator: Authenticator;
+  keyWatch: KeyWatch;
   /** False once the server is shutting down. */
   isReady(): boolean;
 }
 
-export function createDispatcher({ app, authenticate, isReady }: DispatchOptions): Handler {
+export function createDispatcher({ app, authenticator, keyWatch, isReady }: DispatchOptions): Handler {
   const report = (error: unknown) => console.error("Request failed:", error);
   const routes = (router: ConnectRouter) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
+  const interceptors = [publicErrors(report), keyWatch.interceptor()];
   const transport = createRouterTransport(routes, {
     transport: wire,
-    router: { ...wire, interceptors: [publicErrors(report), authenticate] },
+    router: { ...wire, interceptors, requestGate: acceptCaller },
   });
-  const rpc = connectNodeAdapter({
-    ...wire,
+  const rpc = createRpcHandler({
     routes,
-    interceptors: [hideStatus, publicErrors(report), authenticate],
-    readMaxBytes: limits.webhookBytes * 2,
-    shutdownSignal: app.closing,
+    router: {
+      ...wire,
+      interceptors: [hideStatus, ...interceptors],
+      readMaxBytes: limits.webhookBytes * 2,
+      shutdownSignal: app.closing,
+    },
+    authenticator,
+    report,
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
-  const transcode = createTranscoder(transport, limits, report);
+  const transcode = createTranscoder(transport, authenticator, limits, report);
+  const checkHost = createHostCheck(app.config);
 
   async function handle(request: Request, response: Response): Promise<void> {
+    checkHost(request);
+    checkTransferCoding(request);
     const { environment, path, query, target } = read(request);
-    const match = rules.match(request.method ?? "GET", path);
-    if (match !== null && "rule" in match) {
-      if (!isWebhook(match)) return transcode(request, response, match, new URLSearchParams(query));
+    const verb = request.method === "HEAD" ? "GET" : (request.method ?? "GET");
+    const match = rules.match(verb, path);
+    if (match !== null && "rule" in match && isWebhook(match)) {
       const named = environment || defaultEnvironment;
       return handleWebhook({ app, request, response, match, environment: named, report });
     }
-    if (rpcPath.test(path)) {
+    discardRest(request, response);
+    if (match !== null && "rule" in match) {
+      await transcode(request, response, match, new URLSearchParams(query));
+    } else if (match !== null) {
+      throw notAllowed(request.method, withHead(match.allow));
+    } else if (rpc.has(path) || rpcPath.test(path)) {
       request.url = target;
-      rpc(request, response);
-    } else if (path === "/livez") {
-      sendJson(response, 200, { status: "ok" });
-    } else if (path === "/readyz") {
-      await sendReadiness(app, response, isReady());
+      await rpc.handle(request, response, path);
+    } else if (path === "/livez" || path === "/readyz") {
+      if (verb !== "GET") throw notAllowed(request.method, ["GET", "HEAD"]);
+      if (path === "/livez") sendJson(response, 200, { status: "ok" });
+      else await sendReadiness(app, response, isReady());
     } else if (isObjectPath(path)) {
       await handleObject(app, request, response, path, new URLSearchParams(query), report);
-    } else if (match !== null) {
-      sendError(response, notAllowed(request.method ?? "", match.allow));
     } else {
-      sendError(response, notFound("This path does not exist."));
+      throw notFound("This path does not exist.");
     }
   }
 
@@ -95,7 +111,7 @@ interface Target {
 
 /** Moves the environment from the URL to an internal header; a header of that name in the request is dropped. */
 function read(request: Request): Target {
-  const url = request.url ?? "/";
+  const url = originForm(request.url ?? "/");
   delete request.headers[environmentHeader];
   const prefix = url.startsWith("/env/") ? environmentPath.exec(url) : null;
   const environment = prefix?.[1] ?? "";
@@ -106,7 +122,28 @@ function read(request: Request): Target {
   return { environment, path: target.slice(0, at), query: target.slice(at + 1), target };
 }
 
-function notAllowed(method: string, allow: readonly string[]) {
+/** A server must accept the absolute form of a request target (RFC 9112, section 3.2.2). */
+function originForm(url: string): string {
+  if (url.startsWith("/") || !/^https?:\/\//i.test(url)) return url;
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  return start < 0 ? "/" : url.slice(start);
+}
+
+/** Parsers differ in how they read other transfer codings, so that a proxy could see another request. */
+function checkTransferCoding({ headers }: Request): void {
+  const coding = headers["transfer-encoding"];
+  if (coding === undefined || coding.toLowerCase() === "chunked") return;
+  throw invalid("The transfer coding must be 'chunked'.", {
+    status: 501,
+    headers: { connection: "close" },
+  });
+}
+
+function withHead(allow: readonly string[]): string[] {
+  return allow.includes("GET") ? [...allow, "HEAD"].sort() : [...allow];
+}
+
+function notAllowed(method: string | undefined, allow: readonly string[]) {
   return fail(
     Code.Unimplemented,
     `The method ${method} is not allowed on this path; use ${allow.join(" or ")}.`,

@@ -13,22 +13,27 @@ import {
   ScalarType,
   toJson,
 } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
+import type { Authenticator } from "../auth/authenticator.ts";
+import { type Caller, setCaller } from "../auth/caller.ts";
 import type { Limits } from "../config.ts";
-import { fail, invalid, statusHeader, toPublicError } from "../errors.ts";
+import { errorJson, fail, invalid, statusHeader, toPublicError } from "../errors.ts";
 import { isJsonContentType, readBody } from "../webhooks/body.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
+import { inviteBody } from "./body-pace.ts";
 import { decodeRequest } from "./decode.ts";
-import type { Match } from "./http-rule.ts";
+import type { Match, Rule } from "./http-rule.ts";
 import { jsonWriteOptions, wireOptions } from "./wire.ts";
 
 const bodyTimeoutMs = 30_000;
 /** The headers of a stream are sent after this time when it has neither an item nor an error. */
 const firstItemMs = 100;
 /** Request headers that are passed to methods. */
-const passedHeaders = ["authorization", "idempotency-key", "prefer", "svc-environment"];
+const passedHeaders = ["idempotency-key", "prefer", "svc-environment"];
+/** Carries the caller to the router: the in-memory transport passes headers, and no context values. */
+const callerHeader = "svc-caller";
 
 export type Transcoder = (
   request: Request,
@@ -39,6 +44,7 @@ export type Transcoder = (
 
 export function createTranscoder(
   transport: Transport,
+  authenticator: Authenticator,
   limits: Limits,
   report: (error: unknown) => void,
 ): Transcoder {
@@ -46,13 +52,14 @@ export function createTranscoder(
     const abort = new AbortController();
     response.on("close", () => abort.abort());
     try {
+      const { method } = match.rule;
+      const caller = await authenticator.authorize(method, request.headers.authorization ?? null);
       const message = await readMessage(request, match, query, limits);
-      const header = new Headers();
+      const header = new Headers({ [callerHeader]: encodeURIComponent(JSON.stringify(caller)) });
       for (const name of passedHeaders) {
         const value = request.headers[name];
         if (typeof value === "string") header.set(name, value);
       }
-      const { method } = match.rule;
       if (method.methodKind === "unary") {
         await sendUnary(
           transport,
@@ -70,6 +77,7 @@ export function createTranscoder(
           header,
           abort.signal,
           response,
+          report,
         );
       } else {
         throw fail(Code.Unimplemented, `${method.name} is not available over REST.`);
@@ -79,6 +87,12 @@ export function createTranscoder(
       sendError(response, toPublicError(ConnectError.from(error), report));
     }
   };
+}
+
+/** The gate of the in-memory router, which only the transcoder calls, after it has authorized the caller. */
+export function acceptCaller(context: HandlerContext): void {
+  const caller = context.requestHeader.get(callerHeader) ?? "null";
+  setCaller(context, JSON.parse(decodeURIComponent(caller)) as Caller | null);
 }
 
 type Message = MessageInitShape<DescMessage>;
@@ -108,6 +122,7 @@ async function sendStream(
   header: Headers,
   signal: AbortSignal,
   response: Response,
+  report: (error: unknown) => void,
 ): Promise<void> {
   const input = (async function* () {
     yield message;
@@ -128,8 +143,10 @@ async function sendStream(
     }
   } catch (error) {
     if (!response.headersSent) throw error;
-    // The status is sent already: a reset connection tells the client that the stream is incomplete.
-    response.destroy();
+    // The status is sent already: the last line names the error, and the reset tells that the stream is incomplete.
+    if (signal.aborted) return void response.destroy();
+    const line = JSON.stringify({ error: errorJson(toPublicError(error, report)) });
+    response.write(`${line}\n`, () => response.destroy());
     return;
   } finally {
     clearTimeout(quiet);
@@ -170,7 +187,9 @@ async function readMessage(
       bound.add(rule.body);
     }
   }
-  if (rule.body !== "*") addQuery(json, rule.method.input, query, bound);
+  // With the body `*` every field is part of the body.
+  if (rule.body === "*") for (const field of rule.method.input.fields) bound.add(field.name);
+  addQuery(json, rule, query, bound);
   for (const [name, value] of Object.entries(variables)) {
     // The path takes precedence: a body must not select another resource than its URL.
     delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
@@ -184,6 +203,7 @@ async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
   const empty =
     request.headers["transfer-encoding"] === undefined && (length === undefined || length === "0");
   if (empty && request.httpVersionMajor < 2) return {};
+  inviteBody(request);
   const body = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!body.ok) throw bodyError(body.code, body.message);
   if (body.body.byteLength === 0) return {};
@@ -193,13 +213,15 @@ async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
   return parsed.value as JsonObject;
 }
 
-/** Adds query parameters, in both spellings of their field; fields bound by the path or body are rejected. */
-function addQuery(json: JsonObject, input: DescMessage, query: URLSearchParams, bound: Set<string>): void {
+/** Adds query parameters, in both spellings of their field; unknown ones and fields of the path or body are rejected. */
+function addQuery(json: JsonObject, rule: Rule, query: URLSearchParams, bound: Set<string>): void {
+  const { fields } = rule.method.input;
   for (const name of new Set(query.keys())) {
-    const field = input.fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
+    const field = fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
     if (field === undefined || bound.has(field.name)) {
+      const advice = field !== undefined && rule.body === "*" ? "; send it in the body" : "";
       throw invalid(
-        `Cannot use the query parameter '${name.slice(0, 80)}': the method has no such parameter.`,
+        `Cannot use the query parameter '${name.slice(0, 80)}': the method has no such parameter${advice}.`,
       );
     }
     const values = query.getAll(name);
@@ -212,8 +234,8 @@ function addQuery(json: JsonObject, input: DescMessage, query: URLSearchParams, 
 
 function queryValue(field: DescField, text: string): JsonValue {
   if (field.scalar === ScalarType.BOOL) {
-    if (text === "true" || text === "1" || text === "") return true;
-    if (text === "false" || text === "0") return false;
+    if (/^(?:true|t|1|)$/i.test(text)) return true;
+    if (/^(?:false|f|0)$/i.test(text)) return false;
     throw invalid(`Cannot use '${text.slice(0, 80)}' for ${field.name}: it must be true or false.`);
   }
   return text;

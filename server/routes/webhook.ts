@@ -21,6 +21,7 @@ import { readDelivery, ruleMessages, verifySignature } from "../webhooks/signatu
 import type { Payload, WebhookAddress } from "../webhooks/trigger.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
+import { inviteBody } from "./body-pace.ts";
 import type { Match } from "./http-rule.ts";
 
 const bodyTimeoutMs = 30_000;
@@ -93,6 +94,7 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
   const { limits } = app.config;
   app.limits.admit(route.orgId, senderAddress(request.socket));
   if (!isJsonContentType(request.headers["content-type"])) throw jsonError("media_type", "");
+  inviteBody(request);
   const read = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!read.ok) throw bodyError(read.code, read.message);
   const { body } = read;

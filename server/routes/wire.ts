@@ -1,6 +1,13 @@
 /** Serialization options, the same for all protocols. */
 import type { BinaryReadOptions, JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
+import type { ConnectRouterOptions } from "@connectrpc/connect";
 import type { Limits } from "../config.ts";
+
+/** Options of the router of the RPC protocols. */
+export type RouterOptions = Pick<
+  ConnectRouterOptions,
+  "interceptors" | "readMaxBytes" | "shutdownSignal" | "jsonOptions" | "binaryOptions"
+>;
 
 /** JSON with snake_case names and with empty lists and strings. */
 export const jsonWriteOptions: Partial<JsonWriteOptions> = {

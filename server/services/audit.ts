@@ -1,5 +1,5 @@
 /** Writes the audit log: log entries with the source `audit`, in the transaction of the change. */
-import type { Caller } from "../auth.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Program } from "../store/engine.ts";
 import { insertLogs } from "../store/logs.ts";
 

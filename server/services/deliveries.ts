@@ -10,7 +10,7 @@ import {
   ListDeliveriesResponseSchema,
   type WebhookService,
 } from "../../proto/svc/v1/webhook_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { fail, notFound } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { type DeliveryRow, type DeliverySummary, getDelivery, listDeliveries } from "../store/deliveries.ts";

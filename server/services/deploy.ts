@@ -4,7 +4,7 @@ import type { ProjectDefinition } from "../../project/definition.ts";
 import { loadProject } from "../../project/load.ts";
 import { PROJECT_FILE } from "../../project/names.ts";
 import { formatProblem } from "../../project/problem.ts";
-import type { Caller } from "../auth.ts";
+import type { Caller } from "../auth/caller.ts";
 import { fail, invalid } from "../errors.ts";
 import { orderedId } from "../ids.ts";
 import type { TickEffects } from "../schedules/ticks.ts";

@@ -11,7 +11,7 @@ import {
   ListDeploymentsResponseSchema,
   PackageFileSchema,
 } from "../../proto/svc/v1/deployment_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { fail, invalid, notFound, statusHeader } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
 import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";

@@ -4,7 +4,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { JsonObject } from "../../project/json.ts";
 import { type ExecutionService, ListExecutionsResponseSchema } from "../../proto/svc/v1/execution_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { notFound } from "../errors.ts";
 import { isId, orderedId } from "../ids.ts";
 import { getTarget } from "../store/activation.ts";

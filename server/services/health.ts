@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { statusHeader } from "../errors.ts";
 import { runtimeName } from "../runtime.ts";
 import { countOrganizations } from "../store/organizations.ts";

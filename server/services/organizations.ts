@@ -14,7 +14,7 @@ import {
   type Secret,
   SecretSchema,
 } from "../../proto/svc/v1/organization_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { invalid, notFound } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { createKey, isScope, scopes } from "../keys.ts";

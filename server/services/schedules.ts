@@ -12,7 +12,7 @@ import {
   type Tick,
   TickSchema,
 } from "../../proto/svc/v1/schedule_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { notFound } from "../errors.ts";
 import { nextDue } from "../schedules/next-due.ts";
 import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";

@@ -10,7 +10,7 @@ import {
   type WebhookTarget,
   WebhookTargetSchema,
 } from "../../proto/svc/v1/webhook_pb.ts";
-import { callerOf } from "../auth.ts";
+import { callerOf } from "../auth/caller.ts";
 import { fail, invalid } from "../errors.ts";
 import { listWebhooks, type WebhookRow } from "../store/activation.ts";
 import { getDeployment } from "../store/deployments.ts";

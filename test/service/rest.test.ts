@@ -52,12 +52,14 @@ onEveryRuntime("REST", {}, (server) => {
 
   test("returns 405 with the allowed methods", async () => {
     const cases: [method: string, path: string, allow: string][] = [
-      ["DELETE", "/health", "GET"],
-      ["PUT", "/api/v1/deployments", "GET, POST"],
-      ["POST", "/api/v1/deployments/dep_1", "DELETE, GET"],
+      ["DELETE", "/health", "GET, HEAD"],
+      ["PUT", "/api/v1/deployments", "GET, HEAD, POST"],
+      ["POST", "/api/v1/deployments/dep_1", "DELETE, GET, HEAD"],
       ["GET", "/api/v1/uploads", "POST"],
       ["GET", "/api/v1/webhooks/trigger/org_1/slug", "POST"],
-      ["PATCH", "/env/staging/api/v1/executions", "GET, POST"],
+      ["PATCH", "/env/staging/api/v1/executions", "GET, HEAD, POST"],
+      ["POST", "/livez", "GET, HEAD"],
+      ["DELETE", "/readyz", "GET, HEAD"],
     ];
     for (const [method, path, allow] of cases) {
       const answer = await call(server, method, path);

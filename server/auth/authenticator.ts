@@ -1,0 +1,78 @@
+/**
+ * Authenticates and authorizes calls before their body is read: from the method and the header `Authorization: Bearer`.
+ * The `scope` option of the method names the scope that the key needs. Methods without the option are denied.
+ */
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { scope as scopeOption } from "../../proto/svc/v1/options_pb.ts";
+import { fail } from "../errors.ts";
+import { parseKey, sameSecret, scopeAllows } from "../keys.ts";
+import { LruCache } from "../lru.ts";
+import type { Engine } from "../store/engine.ts";
+import { getKey, type KeyRow, touchKey } from "../store/organizations.ts";
+import type { Caller } from "./caller.ts";
+import { isLive } from "./key-watch.ts";
+
+/** Whether a method may be called without an API key. */
+export function isPublic(method: DescMethod): boolean {
+  return getOption(method, scopeOption) === "none";
+}
+
+/** The stored time of a key's last use may be this much out of date. */
+const touchIntervalMs = 60_000;
+const maxTouchedKeys = 10_000;
+
+export class Authenticator {
+  readonly #engine: Engine;
+  /** The last recorded use of a key; a key that was evicted is recorded once more. */
+  readonly #touched = new LruCache<string, number>(maxTouchedKeys);
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** @throws ConnectError `unauthenticated`; unknown, revoked and expired keys get the same message */
+  async authenticate(header: string | null): Promise<Caller> {
+    const presented = header === null ? null : /^Bearer +(\S+) *$/i.exec(header);
+    if (presented === null) {
+      throw fail(
+        Code.Unauthenticated,
+        "The request has no API key: send it in the header 'Authorization: Bearer <key>'.",
+        { headers: { "www-authenticate": "Bearer" } },
+      );
+    }
+    const key = parseKey(presented[1] ?? "");
+    const row = key === null ? undefined : await this.#engine.read(() => getKey(key.keyId));
+    const matches = key !== null && sameSecret(key.secretHash, row?.secret_hash);
+    if (!matches || row === undefined || !isLive(row, Date.now())) {
+      throw fail(Code.Unauthenticated, "The API key is unknown, revoked or expired.", {
+        headers: { "www-authenticate": 'Bearer error="invalid_token"' },
+      });
+    }
+    this.#touch(row);
+    return { orgId: row.org_id, keyId: row.key_id, keyName: row.name, scope: row.scope };
+  }
+
+  /**
+   * The caller of a method; null for a method that needs no key.
+   * @throws ConnectError `unauthenticated`, or `permission_denied` when the key lacks the scope
+   */
+  async authorize(method: DescMethod, header: string | null): Promise<Caller | null> {
+    if (isPublic(method)) return null;
+    const caller = await this.authenticate(header);
+    const required = getOption(method, scopeOption);
+    if (required === "" || !scopeAllows(caller.scope, required)) {
+      throw fail(Code.PermissionDenied, `Permission denied: this key needs scope ${required || "none"}.`);
+    }
+    return caller;
+  }
+
+  #touch(row: KeyRow): void {
+    const now = Date.now();
+    const last = this.#touched.get(row.key_id) ?? row.last_used_at ?? 0;
+    if (now - last < touchIntervalMs) return;
+    this.#touched.set(row.key_id, now);
+    // Not awaited: a crash loses only the time of the last use.
+    this.#engine.write(() => touchKey(row.key_id, now)).catch(() => this.#touched.delete(row.key_id));
+  }
+}

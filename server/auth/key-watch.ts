@@ -1,0 +1,89 @@
+/**
+ * Ends streams whose API key is revoked or expires. Authentication checks a key only when a call starts, and a stream may
+ * last for days. One timer reads all keys with open streams, because another process may revoke a key.
+ */
+import { Code, type ConnectError, type Interceptor } from "@connectrpc/connect";
+import { fail } from "../errors.ts";
+import type { Engine } from "../store/engine.ts";
+import { getKey, type KeyRow } from "../store/organizations.ts";
+import { type Caller, callerIn } from "./caller.ts";
+
+const intervalMs = 500;
+
+export function isLive(row: KeyRow, nowMs: number): boolean {
+  return row.revoked_at === null && (row.expires_at === null || row.expires_at > nowMs);
+}
+
+export class KeyWatch {
+  readonly #engine: Engine;
+  /** The listeners of open streams, by key id. */
+  readonly #streams = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Ends server streams with `unauthenticated` when their key is no longer valid. */
+  interceptor(): Interceptor {
+    return (next) => async (request) => {
+      const response = await next(request);
+      const caller = callerIn(request.contextValues);
+      if (!response.stream || caller === null) return response;
+      return { ...response, message: this.#whileLive(response.message, caller) };
+    };
+  }
+
+  async *#whileLive<T>(items: AsyncIterable<T>, caller: Caller): AsyncGenerator<T> {
+    const { promise: dead, reject } = Promise.withResolvers<never>();
+    dead.catch(() => {});
+    const unwatch = this.#watch(caller.keyId, () => reject(noLongerValid()));
+    const iterator = items[Symbol.asyncIterator]();
+    let pending = false;
+    try {
+      for (;;) {
+        pending = true;
+        const item = await Promise.race([iterator.next(), dead]);
+        pending = false;
+        if (item.done === true) return;
+        yield item.value;
+      }
+    } finally {
+      unwatch();
+      // A generator that waits for the next item returns only after it has one; the abort of the call ends it.
+      const returned = iterator.return?.();
+      if (pending) returned?.catch(() => {});
+      else await returned;
+    }
+  }
+
+  #watch(keyId: string, onDead: () => void): () => void {
+    const listeners = this.#streams.get(keyId) ?? new Set();
+    this.#streams.set(keyId, listeners.add(onDead));
+    this.#timer ??= setInterval(() => void this.#check(), intervalMs).unref();
+    return () => {
+      listeners.delete(onDead);
+      if (listeners.size === 0 && this.#streams.get(keyId) === listeners) this.#streams.delete(keyId);
+      if (this.#streams.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    };
+  }
+
+  async #check(): Promise<void> {
+    for (const [keyId, listeners] of [...this.#streams]) {
+      try {
+        const row = await this.#engine.read(() => getKey(keyId));
+        if (row !== undefined && isLive(row, Date.now())) continue;
+        for (const onDead of [...listeners]) onDead();
+      } catch (error) {
+        console.error("Cannot check the API key of a stream:", error);
+        return;
+      }
+    }
+  }
+}
+
+function noLongerValid(): ConnectError {
+  return fail(Code.Unauthenticated, "The API key was revoked or has expired.");
+}
