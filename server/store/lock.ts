@@ -2,14 +2,16 @@
  * Allows one server per data folder. The lock is an SQLite lock on a separate file, which the operating system releases
  * when the server dies, so that a lock is never stale.
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { createPrivateFile, prepareDataDir } from "./data-dir.ts";
 
-/** @throws Error when another server holds the lock */
+/** @throws Error when another server holds the lock, or other users have access to the folder */
 export function lockDataDir(dataDir: string): { release(): void } {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const db = new DatabaseSync(join(dataDir, "server.lock"));
+  prepareDataDir(dataDir);
+  const path = join(dataDir, "server.lock");
+  createPrivateFile(path);
+  const db = new DatabaseSync(path);
   try {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {

@@ -5,10 +5,10 @@
  * commits a second against 110,000 rows a second in groups of 50). A write that fails is rolled back alone. BEGIN to COMMIT
  * runs synchronously, so that reads on the same connection see committed rows only.
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
+import { createPrivateFile, prepareDataDir } from "./data-dir.ts";
 import type { Engine, Program, Row, SqlValue } from "./engine.ts";
 import { migrate } from "./migrations.ts";
 
@@ -28,8 +28,11 @@ const retryMs = 2;
 const fileName = "svc.db";
 
 export function openSqlite(dataDir: string): Engine {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  return new SqliteEngine(join(dataDir, fileName));
+  prepareDataDir(dataDir);
+  const file = join(dataDir, fileName);
+  // SQLite gives `-wal` and `-shm` the mode of the database.
+  createPrivateFile(file);
+  return new SqliteEngine(file);
 }
 
 class SqliteEngine implements Engine {

@@ -1,0 +1,78 @@
+/**
+ * Access to the data folder. It holds keys, secrets and payloads, so that only its owner may have access: mode 700, and
+ * 600 for files. Windows has no modes; its folders inherit the access rules of their parent.
+ */
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+
+const isWindows = process.platform === "win32";
+
+/** Files and folders in a data folder. `master.key` is missing: the server refuses one that was open to other users. */
+const ownEntries = [
+  "svc.db",
+  "svc.db-wal",
+  "svc.db-shm",
+  "server.lock",
+  "signing.key",
+  "objects",
+  "packages",
+  "tmp",
+];
+
+/**
+ * Creates the data folder, or removes the access of other users to an existing one and its entries. Files deeper in the
+ * tree need no change, because other users cannot enter the folders.
+ *
+ * @throws Error if other users have access that cannot be removed, or the folder also holds files of other programs
+ */
+export function prepareDataDir(dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (isWindows) return;
+  if (isOpen(statSync(dataDir))) {
+    const entries = readdirSync(dataDir);
+    // With `--data .` or `--data /tmp`, a change of the mode would lock out other programs.
+    if (entries.length > 0 && !entries.includes("svc.db")) {
+      throw new Error(
+        `Cannot use the data folder ${dataDir}: other users have access, and it contains other files; pass a folder of its own with --data, or run chmod 700.`,
+      );
+    }
+    restrict(dataDir, 0o700);
+  }
+  for (const name of ownEntries) {
+    const path = join(dataDir, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && isOpen(stats)) restrict(path, stats.isDirectory() ? 0o700 : 0o600);
+  }
+}
+
+/** Creates an empty file that only its owner can access, unless the file exists. */
+export function createPrivateFile(path: string): void {
+  try {
+    // An existing file is never opened: closing it would release the SQLite locks that this process has on it.
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function isOpen(stats: Stats): boolean {
+  return (stats.mode & 0o077) !== 0;
+}
+
+function restrict(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `Cannot use ${path}: other users have access, which cannot be removed (${code}); pass a folder that you own with --data.`,
+      { cause: error },
+    );
+  }
+  // Some file systems accept the change and ignore it.
+  if (isOpen(statSync(path))) {
+    throw new Error(
+      `Cannot use ${path}: other users have access, and the file system has no modes; pass a folder on another file system with --data.`,
+    );
+  }
+}
