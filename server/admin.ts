@@ -6,6 +6,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isId, randomId } from "./ids.ts";
 import { createKey, isScope, scopes } from "./keys.ts";
+import { lockDataDir } from "./store/lock.ts";
+import { deleteAllSecrets } from "./store/master-key-check.ts";
 import {
   getOrganization,
   insertKey,
@@ -33,6 +35,11 @@ export interface Admin {
     orgId: string,
     options: { name: string; scope: string; expiresAtMs: number | null },
   ): Promise<NewKey>;
+  /**
+   * Deletes the secrets of all organizations and the check value of the master key.
+   * @throws Error if a server uses the data folder
+   */
+  resetSecrets(): Promise<{ org_id: string; name: string }[]>;
   close(): Promise<void>;
 }
 
@@ -66,6 +73,16 @@ export function openAdmin(dataDir: string): Admin {
       const key = newKey(orgId, options);
       await engine.write(() => insertKey(key.row));
       return key.shown;
+    },
+
+    async resetSecrets() {
+      // A running server would seal further secrets with the former key.
+      const lock = lockDataDir(dataDir);
+      try {
+        return await engine.write(deleteAllSecrets);
+      } finally {
+        lock.release();
+      }
     },
 
     close: () => engine.close(),

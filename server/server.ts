@@ -16,7 +16,7 @@ import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
 import { canRestrictRunners, runtimeName } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
-import { loadMasterKey } from "./secrets/master-key.ts";
+import { openMasterKey } from "./secrets/open-master-key.ts";
 import { Vault } from "./secrets/vault.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployment-cache.ts";
@@ -90,6 +90,7 @@ interface Parts {
 async function compose({ config, engine, lock, listener, url, serve }: Parts): Promise<RunningServer> {
   const { limits } = config;
   await checkSandbox(config, engine);
+  const master = await openMasterKey(engine, config.masterKey ?? undefined, config.dataDir);
   await engine.write(() => failAbandoned(Date.now()));
 
   const closing = new AbortController();
@@ -100,7 +101,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   const deployments = new DeploymentCache(engine);
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
     deployments.definition(orgId, deploymentId);
-  const vault = new Vault(engine, loadMasterKey(config.masterKey ?? undefined, config.dataDir));
+  const vault = new Vault(engine, master);
   const rejections = new RejectionLog(engine);
   const executor = new Executor({
     engine,
@@ -109,7 +110,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     notifier,
     logs,
     definitionOf,
-    secretsOf: (orgId) => vault.values(orgId),
+    secretsOf: (orgId) => vault.open(orgId),
   });
   const children = { engine, executor, notifier, definitionOf };
   const pools = createPools({

@@ -143,6 +143,12 @@ const service: Table = {
           create: leaf("Creates an API key", () => import("../commands/admin/keys/create.ts")),
         },
       },
+      secrets: {
+        summary: "Manages secrets of all organizations",
+        commands: {
+          reset: leaf("Deletes all secrets", () => import("../commands/admin/secrets/reset.ts")),
+        },
+      },
     },
   },
 };

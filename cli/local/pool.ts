@@ -130,6 +130,7 @@ export class LocalProject {
         trigger,
         timeoutMs: target.timeoutSeconds * 1000,
         secrets: this.#options.secrets,
+        unreadableSecrets: [],
         alone: false,
       });
     } finally {

@@ -1,5 +1,6 @@
 /** Runs one attempt of a claimed execution in the pool of its deployment. */
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { OpenedSecrets } from "../secrets/vault.ts";
 import type { ExecutionRow } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
@@ -7,7 +8,7 @@ import type { Outcome, Pools } from "./pool/contract.ts";
 export interface AttemptSources {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   /** The secrets for the organization's code. */
-  secretsOf(orgId: string): Promise<Readonly<Record<string, string>>>;
+  secretsOf(orgId: string): Promise<OpenedSecrets>;
 }
 
 /** Returns the outcome, and the target when the deployment has it. Never rejects. */
@@ -42,7 +43,7 @@ async function run(
     const error = { name: "NotFoundError", message, stack: "" };
     return { type: "failed", error, final: true, reason: "load" };
   }
-  const secrets = { ...(await sources.secretsOf(row.org_id)) };
+  const { values, unreadable } = await sources.secretsOf(row.org_id);
   if (row.cancel_requested === 1) return { type: "cancelled" };
   return pools.run({
     executionId: row.execution_id,
@@ -56,7 +57,8 @@ async function run(
     attemptNumber: row.attempt,
     trigger: row.origin,
     timeoutMs: target.timeoutSeconds * 1000,
-    secrets,
+    secrets: { ...values },
+    unreadableSecrets: unreadable,
     alone: row.alone === 1,
   });
 }

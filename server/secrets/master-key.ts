@@ -22,9 +22,17 @@ const fileName = "master.key";
  * @throws Error if the variable or the file is invalid
  */
 export function loadMasterKey(variable: string | undefined, dataDir: string): MasterKey {
+  return readMasterKey(variable, dataDir) ?? createKeyFile(join(dataDir, fileName));
+}
+
+/**
+ * Like {@link loadMasterKey}, and returns null instead of creating a key.
+ *
+ * @throws Error if the variable or the file is invalid
+ */
+export function readMasterKey(variable: string | undefined, dataDir: string): MasterKey | null {
   if (variable) return masterKey(decode(variable, "SVC_MASTER_KEY"));
-  const path = join(dataDir, fileName);
-  return readKeyFile(path) ?? createKeyFile(path);
+  return readKeyFile(join(dataDir, fileName));
 }
 
 /** @param key - 32 bytes */

@@ -7,11 +7,21 @@ import { openSecret, sealSecret } from "./seal.ts";
 
 /** Organizations in the cache of opened secrets. */
 const maxOrganizations = 1_000;
+/** Distinct warnings of one server. */
+const maxWarnings = 1_000;
+
+export interface OpenedSecrets {
+  /** By name. Names have no leading underscore, so that `__proto__` cannot occur. */
+  values: Readonly<Record<string, string>>;
+  /** Names of secrets that are stored and cannot be opened. */
+  unreadable: readonly string[];
+}
 
 export class Vault {
   readonly #engine: Engine;
   readonly #master: MasterKey;
-  readonly #values = new LruCache<string, Record<string, string>>(maxOrganizations);
+  readonly #secrets = new LruCache<string, OpenedSecrets>(maxOrganizations);
+  readonly #warned = new Set<string>();
   #version: number;
 
   constructor(engine: Engine, master: MasterKey) {
@@ -20,25 +30,34 @@ export class Vault {
     this.#version = engine.version();
   }
 
-  /**
-   * The secrets of an organization by name.
-   *
-   * @throws Error that names the secret if it was sealed under another key
-   */
-  async values(orgId: string): Promise<Readonly<Record<string, string>>> {
+  /** The secrets of an organization. One that cannot be opened does not affect the rest; its reason is logged once. */
+  async open(orgId: string): Promise<OpenedSecrets> {
     const version = this.#engine.version();
     if (version !== this.#version) {
       this.#version = version;
-      this.#values.clear();
+      this.#secrets.clear();
     }
-    const cached = this.#values.get(orgId);
+    const cached = this.#secrets.get(orgId);
     if (cached !== undefined) return cached;
     const rows = await this.#engine.read(() => listSecrets(orgId));
-    const values: Record<string, string> = Object.fromEntries(
-      rows.map(({ name, sealed }) => [name, openSecret(this.#master, { orgId, name }, sealed)]),
-    );
-    this.#values.set(orgId, values);
-    return values;
+    const values: Record<string, string> = {};
+    const unreadable: string[] = [];
+    for (const { name, sealed } of rows) {
+      try {
+        values[name] = openSecret(this.#master, { orgId, name }, sealed);
+      } catch (error) {
+        unreadable.push(name);
+        this.#warn(error);
+      }
+    }
+    const opened = { values, unreadable };
+    this.#secrets.set(orgId, opened);
+    return opened;
+  }
+
+  /** The secrets of an organization that can be opened, by name. */
+  async values(orgId: string): Promise<Readonly<Record<string, string>>> {
+    return (await this.open(orgId)).values;
   }
 
   /** @returns the text to store */
@@ -46,8 +65,16 @@ export class Vault {
     return sealSecret(this.#master, { orgId, name }, value);
   }
 
+  /** Logs each message once: the cache is emptied often. */
+  #warn(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
+    this.#warned.add(message);
+    console.error(message);
+  }
+
   /** Call this after a change to the secrets of an organization was committed. */
   evict(orgId: string): void {
-    this.#values.delete(orgId);
+    this.#secrets.delete(orgId);
   }
 }

@@ -17,7 +17,7 @@ export function lockDataDir(dataDir: string): { release(): void } {
   } catch (error) {
     db.close();
     if (!(error instanceof Error) || !/locked|busy/i.test(error.message)) throw error;
-    throw new Error(`Cannot start: another server uses the data folder ${dataDir}.`);
+    throw new Error(`Cannot use the data folder ${dataDir}: another server uses it.`);
   }
   return { release: () => db.close() };
 }

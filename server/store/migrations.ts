@@ -280,6 +280,14 @@ CREATE INDEX deliveries_by_age ON deliveries (received_at);
 ALTER TABLE executions ADD COLUMN runner_losses BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE executions ADD COLUMN attempt_started_at BIGINT;
 `,
+  // One row: a known text, sealed with the master key.
+  `
+CREATE TABLE master_key_check (
+  id         BIGINT PRIMARY KEY,
+  sealed     TEXT NOT NULL,
+  created_at BIGINT NOT NULL
+);
+`,
 ];
 
 interface MigrationTarget {

@@ -67,6 +67,7 @@ function run(agent: string): Promise<Outcome> {
     trigger: "webhook",
     timeoutMs: 300_000,
     secrets: { TOKEN: "secret" },
+    unreadableSecrets: [],
     alone: false,
   };
   return pools.run(job);

@@ -86,7 +86,7 @@ const pools = createPools({
 });
 const outcome = await pools.run({
   executionId: "exe_1", organizationId: "org_1", deploymentId: "dep_1", environment: "production", kind: "agent",
-  name: "all", module: "agents/all.ts", input: {}, attempt: 1, trigger: "run", timeoutMs: 30_000, secrets: {},
+  name: "all", module: "agents/all.ts", input: {}, attempt: 1, trigger: "run", timeoutMs: 30_000, secrets: {}, unreadableSecrets: [],
   alone: false,
 });
 console.log(JSON.stringify([runtime.name, outcome]));

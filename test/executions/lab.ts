@@ -92,6 +92,7 @@ export class Lab {
       trigger: "test",
       timeoutMs: 20_000,
       secrets: {},
+      unreadableSecrets: [],
       alone: false,
       ...more,
     };

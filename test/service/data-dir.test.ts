@@ -100,8 +100,8 @@ describe("an existing folder", () => {
   test("keeps the lock of a server in this process", () => {
     const dataDir = folder();
     const lock = lockDataDir(dataDir);
-    expect(() => lockDataDir(dataDir)).toThrow(/another server uses the data folder/);
-    expect(() => lockDataDir(dataDir)).toThrow(/another server uses the data folder/);
+    expect(() => lockDataDir(dataDir)).toThrow(/another server uses it/);
+    expect(() => lockDataDir(dataDir)).toThrow(/another server uses it/);
     lock.release();
     lockDataDir(dataDir).release();
   });

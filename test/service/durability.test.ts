@@ -158,7 +158,7 @@ onEveryRuntime("durability", { env }, (server) => {
 
   test("rejects another server on its data folder", async () => {
     const second = new TestServer(server.runtime, { dataDir: server.dataDir });
-    await expect(second.start()).rejects.toThrow(/Cannot start: another server uses the data folder/);
+    await expect(second.start()).rejects.toThrow(/Cannot use the data folder .*: another server uses it/);
     expect((await runToEnd(server, "echo", { still: "here" })).output).toEqual({ still: "here" });
   });
 });

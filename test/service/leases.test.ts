@@ -106,7 +106,7 @@ async function startWorker(engine: Engine, owner: string) {
       schedules: [],
       network: null,
     }),
-    secretsOf: async () => ({}),
+    secretsOf: async () => ({ values: {}, unreadable: [] }),
   });
   const pool = new HandPool();
   await executor.start(pool, false);
@@ -294,7 +294,7 @@ test("an organization gets its share of the concurrency next to one with a long 
       schedules: [],
       network: null,
     }),
-    secretsOf: async () => ({}),
+    secretsOf: async () => ({ values: {}, unreadable: [] }),
   });
   const pool = new HandPool();
   pool.free = () => 100;

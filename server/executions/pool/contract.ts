@@ -31,6 +31,8 @@ export interface Attempt {
   /** Counts from the assignment to a runner. Time in the queue does not count. */
   timeoutMs: number;
   secrets: Record<string, string>;
+  /** Names of secrets whose use fails the attempt. */
+  unreadableSecrets: readonly string[];
   /** Whether it needs a runner that runs no other attempt before, beside or after it. */
   alone: boolean;
 }

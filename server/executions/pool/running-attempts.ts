@@ -99,5 +99,6 @@ export function toMessage(attempt: Attempt): AttemptMessage {
     attemptNumber: attempt.attemptNumber,
     trigger: attempt.trigger,
     secrets: attempt.secrets,
+    unreadableSecrets: attempt.unreadableSecrets,
   };
 }

@@ -97,10 +97,21 @@ export class RunningAttempt implements Attempt {
       deploymentId: message.deploymentId,
       organizationId: message.organizationId,
       environment: message.environment,
-      secrets: Object.freeze(message.secrets),
+      secrets: secretsOf(message),
       log: this.#host.logOf(this),
       signal: this.#abort.signal,
       run: (name, input, options) => this.childExecutions.start(name, input, options),
     });
   }
+}
+
+/** The readable secrets. Reading another one fails the attempt; it is not enumerable, so that a copy does not fail. */
+function secretsOf({ secrets, unreadableSecrets }: AttemptMessage): Context["secrets"] {
+  for (const name of unreadableSecrets) {
+    const get = (): never => {
+      throw new Error(`Cannot read the secret '${name}': the server cannot decrypt it; set it again.`);
+    };
+    Object.defineProperty(secrets, name, { get });
+  }
+  return Object.freeze(secrets);
 }

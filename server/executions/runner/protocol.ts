@@ -53,6 +53,8 @@ export interface AttemptMessage {
   attemptNumber: number;
   trigger: Context["trigger"];
   secrets: Record<string, string>;
+  /** Names of secrets that the server could not open. Code that reads one gets an error. */
+  unreadableSecrets: readonly string[];
 }
 
 /** Why an attempt failed: its code threw an error or called `process.exit`, or its output or module is invalid. */

@@ -1,0 +1,77 @@
+/**
+ * Opens the master key of a store. The store holds a sealed check value, so that a lost or wrong key is found at the start
+ * and not when the first execution needs a secret.
+ */
+import { StartError } from "../errors.ts";
+import type { Engine } from "../store/engine.ts";
+import { getMasterKeyCheck, insertMasterKeyCheck, listSecretsSealedWith } from "../store/master-key-check.ts";
+import type { SecretRow } from "../store/secrets.ts";
+import { loadMasterKey, type MasterKey, readMasterKey } from "./master-key.ts";
+import { openSecret, sealSecret } from "./seal.ts";
+
+/** No organization has an empty id, so that no secret of an organization can be used as a check value. */
+const checkOwner = { orgId: "", name: "master-key-check" };
+const checkText = "svc";
+
+/** Secrets of a store without a check value that are tried, in case some are damaged. */
+const maxTried = 100;
+
+const advice =
+  "Restore master.key from a backup of the data folder, or set SVC_MASTER_KEY to the former key. If the key is lost, run `svc admin secrets reset` and set all secrets again.";
+
+/**
+ * Creates `master.key` only for a store that has neither a check value nor secrets. Adds the check value to a store of an
+ * earlier version after it opened one of its secrets.
+ *
+ * @throws StartError if the key is missing or is not the one of the store; Error if the variable or the file is invalid
+ */
+export async function openMasterKey(
+  engine: Engine,
+  variable: string | undefined,
+  dataDir: string,
+): Promise<MasterKey> {
+  const check = await engine.read(getMasterKeyCheck);
+  const isNew = check === null && (await engine.read(() => listSecretsSealedWith("", 1))).length === 0;
+  const master = isNew ? loadMasterKey(variable, dataDir) : readMasterKey(variable, dataDir);
+  if (master === null) {
+    throw new StartError(
+      `Cannot open the secrets: the master key is missing; SVC_MASTER_KEY is not set and ${dataDir} contains no master.key.`,
+      advice,
+      undefined,
+    );
+  }
+  if (check !== null) {
+    if (!opens(() => openSecret(master, checkOwner, check))) throw wrongKey(master, check);
+    return master;
+  }
+  if (!isNew) await tryStoredSecrets(engine, master);
+  await engine.write(() => insertMasterKeyCheck(sealSecret(master, checkOwner, checkText), Date.now()));
+  return master;
+}
+
+async function tryStoredSecrets(engine: Engine, master: MasterKey): Promise<void> {
+  const open = ({ org_id, name, sealed }: SecretRow): boolean =>
+    opens(() => openSecret(master, { orgId: org_id, name }, sealed));
+  const candidates = await engine.read(() => listSecretsSealedWith(`v1.${master.id}.`, maxTried));
+  if (candidates.some(open)) return;
+  const [other] = await engine.read(() => listSecretsSealedWith("", 1));
+  throw wrongKey(master, other?.sealed ?? "");
+}
+
+function opens(open: () => string): boolean {
+  try {
+    open();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function wrongKey(master: MasterKey, sealed: string): StartError {
+  const storedId = sealed.split(".")[1] ?? "unknown";
+  return new StartError(
+    `Cannot open the secrets: this server has the master key ${master.id}, and the store was written with ${storedId}.`,
+    advice,
+    undefined,
+  );
+}
