@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isId, randomId } from "./ids.ts";
 import { createKey, isScope, scopes } from "./keys.ts";
-import { lockDataDir } from "./store/lock.ts";
+import { isServing, lockDataDir } from "./store/lock.ts";
 import { deleteAllSecrets } from "./store/master-key-check.ts";
 import {
   getOrganization,
@@ -15,6 +15,7 @@ import {
   listOrganizations,
   type OrganizationRow,
 } from "./store/organizations.ts";
+import { getSetting, isolationSetting } from "./store/settings.ts";
 import { openSqlite } from "./store/sqlite.ts";
 
 export interface NewKey {
@@ -28,7 +29,7 @@ export interface NewKey {
 
 export interface Admin {
   listOrganizations(): Promise<OrganizationRow[]>;
-  /** @throws Error if the name is empty or has more than 100 characters */
+  /** @throws Error if the name is empty or has more than 100 characters, or a running server must not have several */
   createOrganization(name: string): Promise<{ organization: OrganizationRow; key: NewKey }>;
   /** @throws Error if the organization does not exist or an option is invalid */
   createKey(
@@ -60,6 +61,11 @@ export function openAdmin(dataDir: string): Admin {
       checkName("organization", name);
       const organization = { org_id: randomId("org"), name, created_at: Date.now() };
       const key = newKey(organization.org_id, { name: "first key", scope: "full", expiresAtMs: null });
+      if (isServing(dataDir) && (await engine.read(() => getSetting(isolationSetting))) === "one") {
+        throw new Error(
+          "Cannot add an organization: the boundary around the running server's runners does not stop malicious code. Restart it with SVC_RUNNER=deno or bubblewrap, or with SVC_ALLOW_UNSANDBOXED=1.",
+        );
+      }
       await engine.write(function* () {
         yield* insertOrganization(organization);
         yield* insertKey(key.row);

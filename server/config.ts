@@ -3,6 +3,8 @@
  * limits. An invalid value stops the start with a message that names the variable, the rule and the value.
  */
 import { resolve } from "node:path";
+import { parseRunnerNetwork, type RunnerNetwork } from "./runner-network.ts";
+import type { RuntimeName } from "./runtime.ts";
 
 export interface Limits {
   /** Bytes of a request body. */
@@ -57,9 +59,21 @@ export interface Config {
   /** The key that encrypts secrets, 32 bytes in base64 or hex; null reads it from a file of the data folder. */
   masterKey: string | null;
   tls: { certFile: string; keyFile: string } | null;
-  /** Allows several organizations on a runtime that cannot restrict users' code. */
+  runners: RunnerConfig;
+  /** Allows several organizations although the boundary around runners does not stop malicious code. */
   allowUnsandboxed: boolean;
   limits: Limits;
+}
+
+/** The boundary around runners. */
+export interface RunnerConfig {
+  /** The runtime of runners; null is the server's own. */
+  runtime: RuntimeName | null;
+  /** The runtime's program; null finds it on the PATH or in `node_modules/.bin`. */
+  path: string | null;
+  sandbox: "auto" | "bwrap" | "none";
+  /** Under a boundary: `all`, or the addresses and ranges that runners may reach besides public ones. */
+  network: RunnerNetwork;
 }
 
 /** Options of the command line. An absent option falls back to its environment variable, then to its default. */
@@ -136,9 +150,28 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     apiKey: env.SVC_API_KEY || null,
     masterKey: env.SVC_MASTER_KEY || null,
     tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
+    runners: {
+      runtime: oneOf("SVC_RUNNER", env.SVC_RUNNER, ["node", "bun", "deno"]),
+      path: env.SVC_RUNNER_PATH ? resolve(env.SVC_RUNNER_PATH) : null,
+      sandbox: oneOf("SVC_SANDBOX", env.SVC_SANDBOX, ["auto", "bwrap", "none"]) ?? "auto",
+      network: parseRunnerNetwork(env.SVC_RUNNER_NETWORK || "public"),
+    },
     allowUnsandboxed: env.SVC_ALLOW_UNSANDBOXED === "1",
     limits: limits(env),
   };
+}
+
+function oneOf<Word extends string>(
+  variable: string,
+  value: string | undefined,
+  words: readonly Word[],
+): Word | null {
+  if (!value) return null;
+  const word = words.find((candidate) => candidate === value);
+  if (word === undefined) {
+    throw new Error(`Cannot use ${variable}: it must be one of ${words.join(", ")}, not '${value}'.`);
+  }
+  return word;
 }
 
 function limits(env: Environment): Limits {

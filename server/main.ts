@@ -17,6 +17,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const config = loadConfig(options, process.env);
   const server = await startServer(config);
   console.log(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
+  console.log(`Agents run on ${server.isolation}`);
   warnPlainHttp(server.publicUrl);
   try {
     await server.open(printFirstKey);

@@ -4,17 +4,19 @@ import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { KeyWatch } from "./auth/key-watch.ts";
 import type { Config } from "./config.ts";
+import { StartError } from "./errors.ts";
 import { runChildExecution } from "./executions/child-executions.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
 import { Notifier } from "./executions/notifier.ts";
 import { createPools } from "./executions/pool/index.ts";
+import { type Boundary, describeBoundary, holds } from "./executions/sandbox/boundary.ts";
+import { chooseBoundary } from "./executions/sandbox/choose-boundary.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
-import { canRestrictRunners, runtimeName } from "./runtime.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { openMasterKey } from "./secrets/open-master-key.ts";
 import { Vault } from "./secrets/vault.ts";
@@ -26,6 +28,7 @@ import { failAbandoned } from "./store/deployments.ts";
 import type { Engine } from "./store/engine.ts";
 import { lockDataDir } from "./store/lock.ts";
 import { countOrganizations } from "./store/organizations.ts";
+import { isolationSetting, putSetting } from "./store/settings.ts";
 import { openSqlite } from "./store/sqlite.ts";
 import { WebhookLimits } from "./webhooks/limits.ts";
 import { RejectionLog } from "./webhooks/rejection-log.ts";
@@ -41,6 +44,8 @@ export interface RunningServer {
   url: string;
   /** The URL that clients use. */
   publicUrl: string;
+  /** The boundary around runners, in words. */
+  isolation: string;
   /**
    * Creates the first organization in an empty store, then serves requests. Until then requests are answered with 503.
    * @param showFirstKey - called with the first API key before the key is stored, unless the operator provided one
@@ -89,7 +94,8 @@ interface Parts {
 
 async function compose({ config, engine, lock, listener, url, serve }: Parts): Promise<RunningServer> {
   const { limits } = config;
-  await checkSandbox(config, engine);
+  const boundary = chooseBoundary({ ...config.runners, dataDir: config.dataDir, env: process.env });
+  await checkBoundary(config, engine, boundary);
   const master = await openMasterKey(engine, config.masterKey ?? undefined, config.dataDir);
   await engine.write(() => failAbandoned(Date.now()));
 
@@ -114,6 +120,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   });
   const children = { engine, executor, notifier, definitionOf };
   const pools = createPools({
+    boundary,
     limits: {
       memoryBytes: limits.runnerMemoryBytes,
       outputBytes: limits.outputBytes,
@@ -134,7 +141,8 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     scratchRoot: join(config.dataDir, "tmp", "runners"),
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);
-      return { deploymentId, directory: await packages.ensure({ orgId, digest }) };
+      const { network } = await deployments.definition(orgId, deploymentId);
+      return { deploymentId, directory: await packages.ensure({ orgId, digest }), network };
     },
   });
   const routes = new RouteTable(engine);
@@ -147,6 +155,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     storage,
     packages,
     pools,
+    boundary,
     executor,
     scheduler,
     routes,
@@ -171,6 +180,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   return {
     url,
     publicUrl: app.baseUrl(),
+    isolation: describeBoundary(boundary),
     async open(showFirstKey) {
       await prepareFirstRun(engine, config.apiKey, showFirstKey);
       serve(createDispatcher({ app, authenticator, keyWatch, isReady: () => ready }));
@@ -192,13 +202,18 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   };
 }
 
-/** With several organizations, the runtime must keep one organization's code from reading another's. */
-async function checkSandbox(config: Config, engine: Engine): Promise<void> {
-  if (canRestrictRunners || config.allowUnsandboxed) return;
+/** With several organizations, a boundary must keep one organization's code from reading another's. */
+async function checkBoundary(config: Config, engine: Engine, boundary: Boundary): Promise<void> {
+  const mayIsolate = holds(boundary) || config.allowUnsandboxed;
+  // `svc admin` reads this before it adds an organization.
+  await engine.write(() => putSetting(isolationSetting, mayIsolate ? "several" : "one"));
+  if (mayIsolate) return;
   const count = await engine.read(countOrganizations);
   if (count > 1) {
-    throw new Error(
-      `Cannot start on ${runtimeName}: it cannot restrict what users' code reads, and the store holds ${count} organizations; use Node or Deno, or set SVC_ALLOW_UNSANDBOXED=1.`,
+    throw new StartError(
+      `Cannot start: the data folder has ${count} organizations, and the boundary around runners (${describeBoundary(boundary)}) does not stop malicious code.`,
+      "Set SVC_RUNNER=deno, or install bubblewrap on Linux. SVC_ALLOW_UNSANDBOXED=1 starts the server without isolation.",
+      undefined,
     );
   }
 }

@@ -7,6 +7,7 @@ export type CheckId =
   | "service"
   | "authentication"
   | "health"
+  | "isolation"
   | "clock"
   | "project-file"
   | "webhooks"

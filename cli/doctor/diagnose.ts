@@ -30,7 +30,9 @@ function checkApiKey(options: { verbose: boolean }, checks: Check[]): Connection
     return connection;
   } catch (error) {
     checks.push(failedWith("api-key", error));
-    checks.push(...skipped("requires an API key", "service", "authentication", "health", "clock"));
+    checks.push(
+      ...skipped("requires an API key", "service", "authentication", "health", "isolation", "clock"),
+    );
     return null;
   }
 }
@@ -56,6 +58,7 @@ async function checkService(connection: Connection, checks: Check[]): Promise<bo
             `store: ${store}, storage: ${storage}, executor: ${executor}, scheduler: ${scheduler}`,
             "See the log of the service.",
           ),
+      passed("isolation", `runners: ${health.isolation || "unknown"}`),
       ...checkClock(date, sentAt),
     );
     return true;
@@ -66,7 +69,7 @@ async function checkService(connection: Connection, checks: Check[]): Promise<bo
       checks.push(failedWith("service", toCliError(error)));
       checks.push(...skipped("requires the service", "authentication"));
     }
-    checks.push(...skipped("requires the service", "health", "clock"));
+    checks.push(...skipped("requires the service", "health", "isolation", "clock"));
     return false;
   }
 }

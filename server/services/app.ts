@@ -5,6 +5,7 @@ import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import type { Notifier } from "../executions/notifier.ts";
 import type { Pools } from "../executions/pool/contract.ts";
+import type { Boundary } from "../executions/sandbox/boundary.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
@@ -24,6 +25,8 @@ export interface App {
   storage: ObjectStorage;
   packages: Packages;
   pools: Pools;
+  /** Around all runners. */
+  boundary: Boundary;
   executor: Executor;
   scheduler: Scheduler;
   routes: RouteTable;

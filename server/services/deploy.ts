@@ -6,6 +6,7 @@ import { PROJECT_FILE } from "../../project/names.ts";
 import { formatProblem } from "../../project/problem.ts";
 import type { Caller } from "../auth/caller.ts";
 import { fail, invalid } from "../errors.ts";
+import { describeBoundary, enforcesNetwork } from "../executions/sandbox/boundary.ts";
 import { orderedId } from "../ids.ts";
 import type { TickEffects } from "../schedules/ticks.ts";
 import {
@@ -57,6 +58,7 @@ export async function deploy(
   }
   const files = await app.packages.unpack(key);
   const definition = await readDefinition(app.packages.directory(key));
+  checkNetwork(app, definition);
   const active = await engine.read(() => getActiveDeployment(caller.orgId, environment, definition.name));
   if (active !== undefined && active.digest === digest && !request.redeploy) {
     return { deploymentId: active.deployment_id, unchanged: true };
@@ -119,6 +121,16 @@ async function readDefinition(directory: string): Promise<ProjectDefinition> {
   if (definition !== null) return definition;
   const list = problems.map((problem) => formatProblem(PROJECT_FILE, problem)).join("\n");
   throw invalid(`Invalid configuration in ${PROJECT_FILE}\n${list}`);
+}
+
+/** @throws ConnectError when the project restricts its network and the boundary around runners cannot enforce that */
+function checkNetwork({ boundary }: App, { network }: ProjectDefinition): void {
+  if (network === null || enforcesNetwork(boundary)) return;
+  throw fail(
+    Code.FailedPrecondition,
+    `Cannot deploy: the project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`,
+    { status: 409 },
+  );
 }
 
 /** Loads every module in a runner. */

@@ -4,6 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { callerOf } from "../auth/caller.ts";
 import { statusHeader } from "../errors.ts";
+import { describeBoundary } from "../executions/sandbox/boundary.ts";
 import { runtimeName } from "../runtime.ts";
 import { countOrganizations } from "../store/organizations.ts";
 import { version } from "../version.ts";
@@ -22,6 +23,7 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
         runtime: runtimeName,
         organization: orgId,
         checks,
+        isolation: describeBoundary(app.boundary),
       });
     },
   };

@@ -21,3 +21,13 @@ export function lockDataDir(dataDir: string): { release(): void } {
   }
   return { release: () => db.close() };
 }
+
+/** Whether a server uses the data folder now. */
+export function isServing(dataDir: string): boolean {
+  try {
+    lockDataDir(dataDir).release();
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -288,6 +288,12 @@ CREATE TABLE master_key_check (
   created_at BIGINT NOT NULL
 );
 `,
+  `
+CREATE TABLE settings (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+);
+`,
 ];
 
 interface MigrationTarget {

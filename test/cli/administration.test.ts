@@ -163,6 +163,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       service: "ok",
       authentication: "ok",
       health: "ok",
+      isolation: "ok",
       clock: "ok",
       "project-file": "ok",
       webhooks: "ok",
@@ -174,7 +175,13 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     const outside = { ...well, "project-file": "skipped", webhooks: "skipped", schedules: "skipped" };
     expect(await statuses({ cwd: await temporaryFolder() })).toEqual([0, outside]);
 
-    const unasked = { health: "skipped", clock: "skipped", webhooks: "skipped", schedules: "skipped" };
+    const unasked = {
+      health: "skipped",
+      isolation: "skipped",
+      clock: "skipped",
+      webhooks: "skipped",
+      schedules: "skipped",
+    };
     const refused = { ...well, ...unasked, authentication: "failed" };
     expect(await statuses({ cwd, env: { SVC_API_KEY: "svc_a_b" } })).toEqual([1, refused]);
     const unreached = { ...well, ...unasked, service: "failed", authentication: "skipped" };

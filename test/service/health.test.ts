@@ -13,6 +13,11 @@ onEveryRuntime("health", {}, (server) => {
       runtime: expect.any(String),
       organization: expect.stringMatching(/^org_[0-9a-hjkmnp-tv-z]{26}$/),
       checks: { store: "ok", storage: "ok", executor: "ok", scheduler: "ok" },
+      isolation: expect.stringMatching(
+        { node: /, Node permission model$/, bun: /, no sandbox$/, deno: /, Deno permissions$/ }[
+          server.runtime
+        ],
+      ),
     });
   });
 

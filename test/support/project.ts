@@ -23,6 +23,7 @@ export interface ProjectSource {
   agents?: Readonly<Record<string, TargetSource | string>>;
   workflows?: Readonly<Record<string, TargetSource | string>>;
   schedules?: Readonly<Partial<Record<"agents" | "workflows", Readonly<Record<string, unknown>>>>>;
+  network?: readonly string[];
   /** More files, by path. */
   files?: Readonly<Record<string, string>>;
 }
@@ -46,6 +47,7 @@ function writeProject(folder: string, source: ProjectSource): void {
     agents: entries("agents", source.agents),
     workflows: entries("workflows", source.workflows),
     ...(source.schedules === undefined ? {} : { schedules: source.schedules }),
+    ...(source.network === undefined ? {} : { network: source.network }),
   };
   write(join(folder, "svc-project.yaml"), JSON.stringify(file, null, 2));
   for (const [path, content] of Object.entries(source.files ?? {})) write(join(folder, path), content);

@@ -29,7 +29,14 @@ export function commandOf(runtime: Runtime): readonly [program: string, ...args:
 /** An environment without variables of this project and of the test runner. */
 export function bareEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "DENO_DIR"];
-  return Object.fromEntries(
-    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  const inherited = kept.flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
   );
+  // The same on every machine, and open to the servers of the tests. `test/isolation` tests the boundaries.
+  return {
+    ...Object.fromEntries(inherited),
+    SVC_SANDBOX: "none",
+    SVC_RUNNER_NETWORK: "all",
+    SVC_ALLOW_UNSANDBOXED: "1",
+  };
 }

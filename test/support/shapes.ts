@@ -136,6 +136,7 @@ export interface HealthJson {
   runtime: string;
   organization: string;
   checks: { store: string; storage: string; executor: string; scheduler: string };
+  isolation: string;
 }
 
 export interface DeliveryJson {

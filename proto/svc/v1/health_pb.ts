@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/health.proto.
  */
 export const file_svc_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0In0KDUNoZWNrUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDwoHcnVudGltZRgDIAEoCRIUCgxvcmdhbml6YXRpb24YBCABKAkSJAoGY2hlY2tzGAUgASgLMhQuc3ZjLnYxLkhlYWx0aENoZWNrcyJTCgxIZWFsdGhDaGVja3MSDQoFc3RvcmUYASABKAkSDwoHc3RvcmFnZRgCIAEoCRIQCghleGVjdXRvchgDIAEoCRIRCglzY2hlZHVsZXIYBCABKAkyXgoNSGVhbHRoU2VydmljZRJNCgVDaGVjaxIULnN2Yy52MS5DaGVja1JlcXVlc3QaFS5zdmMudjEuQ2hlY2tSZXNwb25zZSIXirUYBHJlYWSC0+STAgkSBy9oZWFsdGhiBnByb3RvMw", [file_google_api_annotations, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0IpABCg1DaGVja1Jlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJIlMKDEhlYWx0aENoZWNrcxINCgVzdG9yZRgBIAEoCRIPCgdzdG9yYWdlGAIgASgJEhAKCGV4ZWN1dG9yGAMgASgJEhEKCXNjaGVkdWxlchgEIAEoCTJeCg1IZWFsdGhTZXJ2aWNlEk0KBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIheKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_google_api_annotations, file_svc_v1_options]);
 
 /**
  * Request message for Check.
@@ -77,6 +77,13 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
    * @generated from field: svc.v1.HealthChecks checks = 5;
    */
   checks?: HealthChecks | undefined;
+
+  /**
+   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`.
+   *
+   * @generated from field: string isolation = 6;
+   */
+  isolation: string;
 };
 
 /**
@@ -119,6 +126,13 @@ export type CheckResponseJson = {
    * @generated from field: svc.v1.HealthChecks checks = 5;
    */
   checks?: HealthChecksJson;
+
+  /**
+   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`.
+   *
+   * @generated from field: string isolation = 6;
+   */
+  isolation?: string;
 };
 
 /**

@@ -1,29 +1,14 @@
-/** The operating system's process of a runner: starts it, exchanges messages with it, and kills its process group. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, realpath, rm, writeFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+/** The server's end of a runner: exchanges messages with its process, and kills its process group. */
 import type { Duplex, Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { fileURLToPath } from "node:url";
-import { channelFd, type RunnerCommand, runnerCommand } from "../../runtime.ts";
 import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
 import { LineBuffer } from "../runner/line-buffer.ts";
 import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
+import { residentBytes } from "./memory.ts";
 import { ProtocolError } from "./parse-message.ts";
 import { readRateLimited } from "./read-limited.ts";
-
-export interface ProcessOptions {
-  /** The unpacked package, as a real path. */
-  directory: string;
-  /** Real paths outside the package that its code needs to read. */
-  provided: readonly string[];
-  /** A folder for this process only. Created here, removed when the process has ended. */
-  scratch: string;
-  /** A folder for the runtime's compilation cache, shared by all runners. */
-  cache: string;
-  limits: PoolLimits;
-}
+import type { StartedProcess } from "./start-process.ts";
 
 export interface ProcessEvents {
   /** An error that it throws is passed to `onViolation`. */
@@ -36,55 +21,14 @@ export interface ProcessEvents {
   onEnd(code: number | null, signal: string | null): void;
 }
 
-const runnerFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "runner");
-const extension = extname(fileURLToPath(import.meta.url));
-
-/** Source files of the server that a runner loads. */
-const ownFiles = [runnerFolder, join(runnerFolder, "..", "..", `runtime${extension}`)];
-
 /** How long to wait for the remaining messages after the process has exited. */
 const drainMs = 1000;
 
 /** How long a runner may live after it closed its channel before this counts as a violation: it may be exiting. */
 const closedMs = 2_000;
 
-/** @throws Error when the operating system cannot start the process */
-export async function startProcess(
-  options: ProcessOptions,
-  events: ProcessEvents,
-): Promise<RunnerConnection> {
-  await mkdir(options.scratch, { recursive: true });
-  const scratch = await realpath(options.scratch);
-  const command = runnerCommand(await realpath(join(runnerFolder, `main${extension}`)), {
-    read: [
-      options.directory,
-      ...options.provided,
-      ...(await Promise.all(ownFiles.map((path) => realpath(path)))),
-    ],
-    scratch,
-    heapBytes: options.limits.memoryBytes,
-    cache: options.cache,
-  });
-  const child = await spawnRunner(command, scratch);
-  // When the machine runs out of memory, Linux should kill a runner before the server.
-  void writeFile(`/proc/${child.pid}/oom_score_adj`, "1000").catch(() => {});
-  return new RunnerConnection(child, scratch, options.limits, events);
-}
-
-async function spawnRunner({ command, args, env }: RunnerCommand, cwd: string): Promise<ChildProcess> {
-  const stdio = Array.from({ length: channelFd + 1 }, () => "pipe" as const);
-  // Detached: a process group can be killed as a whole, and Ctrl-C in the server's terminal does not reach it.
-  const child = spawn(command, args, { cwd, env, detached: true, stdio });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.once("error", reject);
-  });
-  child.on("error", () => {});
-  return child;
-}
-
 export class RunnerConnection {
-  readonly pid: number;
+  readonly #process: StartedProcess;
   readonly #streams: { stdin: Duplex; stdout: Readable; stderr: Readable; channel: Duplex };
   readonly #writer: FrameWriter;
   readonly #events: ProcessEvents;
@@ -92,10 +36,11 @@ export class RunnerConnection {
   #exited = false;
   #broken = false;
 
-  constructor(child: ChildProcess, scratch: string, limits: PoolLimits, events: ProcessEvents) {
+  constructor(started: StartedProcess, limits: PoolLimits, events: ProcessEvents) {
+    const { child } = started;
     const [stdin, stdout, stderr, channel] = child.stdio as unknown as [Duplex, Readable, Readable, Duplex];
     this.#streams = { stdin, stdout, stderr, channel };
-    this.pid = child.pid ?? 0;
+    this.#process = started;
     this.#events = events;
     this.#writer = new FrameWriter((frame) => channel.write(frame));
     const drained = Promise.all([
@@ -103,12 +48,12 @@ export class RunnerConnection {
       this.#readLines(stdout, "info"),
       this.#readLines(stderr, "warn"),
     ]);
-    // The server writes nothing to it. Its end tells the runner's watchdog that the server has ended.
+    // The server writes nothing to it.
     stdin.on("error", () => {});
     child.once("exit", (code, signal) => {
       this.#exited = true;
       this.#killGroup();
-      void this.#finish(drained, scratch).then(() => events.onEnd(code, signal));
+      void this.#finish(drained).then(() => events.onEnd(code, signal));
     });
   }
 
@@ -124,14 +69,24 @@ export class RunnerConnection {
     });
   }
 
+  /** Bytes of memory that the process of users' code occupies; null when they are not known. */
+  async residentBytes(): Promise<number | null> {
+    const pid = this.#process.runnerPid();
+    return pid === null ? null : await residentBytes(pid);
+  }
+
   /** Kills the process and its group. `onEnd` follows. */
   kill(): void {
     if (!this.#exited) this.#killGroup();
   }
 
+  get #pid(): number {
+    return this.#process.child.pid ?? 0;
+  }
+
   #killGroup(): void {
     try {
-      process.kill(-this.pid, "SIGKILL");
+      process.kill(-this.#pid, "SIGKILL");
     } catch {
       // The group is gone, or the platform has no groups.
       if (!this.#exited) this.#killProcess();
@@ -140,19 +95,19 @@ export class RunnerConnection {
 
   #killProcess(): void {
     try {
-      process.kill(this.pid, "SIGKILL");
+      process.kill(this.#pid, "SIGKILL");
     } catch {
       // It has ended.
     }
   }
 
-  async #finish(drained: Promise<unknown>, scratch: string): Promise<void> {
+  async #finish(drained: Promise<unknown>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, drainMs);
     await Promise.race([drained, promise]);
     clearTimeout(timer);
     for (const stream of Object.values(this.#streams)) stream.destroy();
-    await rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
+    await this.#process.release();
   }
 
   async #readFrames(limits: PoolLimits): Promise<void> {

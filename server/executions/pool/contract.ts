@@ -2,7 +2,7 @@
  * The pool runs users' code in runners and reports the outcome of each attempt. It uses neither the store nor the
  * configuration, so that the command line can load and run modules with the same code.
  *
- * Glossary: a *runner* is a process of the server's runtime that runs attempts of one deployment, several at once. An
+ * Glossary: a *runner* is a process that runs attempts of one deployment, several at once. An
  * *attempt* is one try of an execution. It runs *alone* when its runner runs no other attempt, before or beside it. A
  * *suspect* is an attempt whose runner ended for a reason that cannot be assigned to one of its attempts. Run alone, it
  * shows whether it was the cause. An attempt that waits for a child execution (`ctx.run`) holds no *slot*.
@@ -11,6 +11,7 @@ import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { RunnerFailure, SerializedError } from "../runner/protocol.ts";
+import type { Boundary } from "../sandbox/boundary.ts";
 
 export type { SerializedError } from "../runner/protocol.ts";
 
@@ -102,6 +103,8 @@ export interface PackageLocation {
   deploymentId: string;
   /** Absolute path of the unpacked package. The pool adds `node_modules/svc` and, when it is missing, `package.json`. */
   directory: string;
+  /** The project's `network` key: hosts that the code may reach; null or absent allows every host. */
+  network?: readonly string[] | null;
   /** Paths of modules in the package that `warm` loads in advance. */
   modules?: readonly string[];
 }
@@ -130,6 +133,8 @@ export interface PoolLimits {
 
 export interface PoolOptions {
   limits: PoolLimits;
+  /** Of all runners. Default: this process's runtime without a sandbox. */
+  boundary?: Boundary;
   events: PoolEvents;
   /** Absolute path of a folder that only this pool uses. Each runner gets a folder in it, which is removed with the runner. */
   scratchRoot: string;

@@ -2,25 +2,25 @@
 import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { parseHostPattern } from "../../../project/hosts.ts";
+import { ownBoundary } from "../sandbox/boundary.ts";
 import type { PackageLocation, PoolOptions } from "./contract.ts";
 import { provideModules } from "./modules.ts";
 import type { RunnerProcess } from "./runner-process.ts";
-
-/** The folder in the scratch root that the pool keeps when runners and servers end. */
-export const cacheName = "cache";
 
 /** @throws Error when the package cannot be prepared, or the process ends before it is ready */
 export async function launch(
   runner: RunnerProcess,
   location: PackageLocation,
-  { scratchRoot, limits }: PoolOptions,
+  { scratchRoot, limits, boundary = ownBoundary }: PoolOptions,
 ): Promise<void> {
   const provided = await provideModules(location.directory);
   await runner.start({
+    boundary,
     directory: await realpath(location.directory),
     provided,
+    hosts: location.network?.map(parseHostPattern).filter((pattern) => pattern !== null) ?? null,
     scratch: join(scratchRoot, randomUUID()),
-    cache: join(scratchRoot, cacheName),
-    limits,
+    heapBytes: limits.memoryBytes,
   });
 }

@@ -1,7 +1,8 @@
 /** Monitors a runner from the server: its memory, and whether its event loop answers. */
-import { residentBytes } from "./memory.ts";
 
 export interface MonitorEvents {
+  /** Bytes of memory that the runner occupies; null when they are not known. */
+  residentBytes(): Promise<number | null>;
   ping(n: number): void;
   /** The runner uses more memory than its limit. */
   onMemory(): void;
@@ -34,7 +35,6 @@ const unresponsiveMs = 100;
  * States: *idle* or *busy*, which sets the interval of checks; in both, a ping is outstanding or not. *Stopped* is final.
  */
 export class RunnerMonitor {
-  readonly #pid: number;
   readonly #memoryBytes: number;
   readonly #blockedMs: number;
   readonly #events: MonitorEvents;
@@ -51,8 +51,7 @@ export class RunnerMonitor {
   #stopped = false;
   #needsReplacement = false;
 
-  constructor(pid: number, memoryBytes: number, blockedMs: number, events: MonitorEvents) {
-    this.#pid = pid;
+  constructor(memoryBytes: number, blockedMs: number, events: MonitorEvents) {
     this.#memoryBytes = memoryBytes;
     this.#blockedMs = blockedMs;
     this.#events = events;
@@ -134,7 +133,7 @@ export class RunnerMonitor {
   }
 
   async #checkMemory(): Promise<void> {
-    const bytes = await residentBytes(this.#pid);
+    const bytes = await this.#events.residentBytes();
     if (bytes === null) return;
     // The first reading comes before users' code is loaded.
     this.#baselineBytes ??= bytes;

@@ -1,4 +1,5 @@
 /** The outcomes that the pool itself determines, and their messages. */
+import { constants } from "node:os";
 import type { Attempt, FailureReason, Outcome } from "./contract.ts";
 
 export type Failure = Extract<Outcome, { type: "failed" }>;
@@ -34,6 +35,8 @@ export function outOfMemory(memoryBytes: number): Failure {
   return failure("memory", "MemoryError", `The runner used more memory than its limit of ${limit} MiB`);
 }
 
+/** bubblewrap reports the signal that ended the runner as an exit code from 129, as shells do. */
 export function describeExit(code: number | null, signal: string | null): string {
-  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+  const name = signal ?? Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0];
+  return name === undefined ? `exit code ${code}` : `signal ${name}`;
 }

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { checkModules } from "./check-modules.ts";
 import type { Attempt, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
 import { DeploymentPool } from "./deployment-pool.ts";
-import { cacheName } from "./launch.ts";
 import { lost } from "./outcomes.ts";
 
 export function createPools(options: PoolOptions): Pools {
@@ -100,10 +99,8 @@ class AllPools implements Pools {
   }
 }
 
-/** Removes everything but the runtime's compilation cache. */
 async function cleanScratch(scratchRoot: string): Promise<void> {
-  const names = await readdir(scratchRoot).catch((): string[] => []);
-  const stale = names.filter((name) => name !== cacheName);
+  const stale = await readdir(scratchRoot).catch((): string[] => []);
   await Promise.all(
     stale.map((name) => rm(join(scratchRoot, name), { recursive: true, force: true }).catch(() => {})),
   );

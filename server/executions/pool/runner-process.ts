@@ -1,6 +1,6 @@
 /** One runner and the attempts in it, as the server sees them. */
 import type { FromRunner } from "../runner/protocol.ts";
-import { type ProcessOptions, type RunnerConnection, startProcess } from "./connection.ts";
+import { RunnerConnection } from "./connection.ts";
 import type { Attempt, ChildExecutionResult, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
 import { isOutOfMemory } from "./crash-output.ts";
 import { RunnerMonitor } from "./monitor.ts";
@@ -17,6 +17,7 @@ import { ProtocolError } from "./parse-message.ts";
 import { defaultJsonDepth, type Message, Receiver } from "./receiver.ts";
 import { type AbortReason, RunningAttempt } from "./running-attempt.ts";
 import { RunningAttempts, toMessage } from "./running-attempts.ts";
+import { type StartOptions, startProcess } from "./start-process.ts";
 
 export interface RunnerEvents extends PoolEvents {
   /** The room for attempts changed. */
@@ -71,9 +72,9 @@ export class RunnerProcess {
    *
    * @throws Error when the process ended before
    */
-  async start(options: ProcessOptions): Promise<void> {
+  async start(options: StartOptions): Promise<void> {
     try {
-      this.#connection = await startProcess(options, {
+      this.#connection = new RunnerConnection(await startProcess(options), this.#limits, {
         onFrame: (frame) => {
           if (this.#monitor?.received()) this.#events.changed();
           this.#receiver.receiveFrame(frame);
@@ -225,7 +226,8 @@ export class RunnerProcess {
     if (this.#state !== "starting") return;
     this.#state = "open";
     const { memoryBytes, blockedMs, idleMs } = this.#limits;
-    this.#monitor = new RunnerMonitor(this.#connection?.pid ?? 0, memoryBytes, blockedMs, {
+    this.#monitor = new RunnerMonitor(memoryBytes, blockedMs, {
+      residentBytes: async () => (await this.#connection?.residentBytes()) ?? null,
       ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#killFor(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),

@@ -1,16 +1,22 @@
 /**
- * Removes the functions by which users' code could end this process or reach other processes. Deno enforces this itself,
- * and the guard only improves the error. On Node it covers what `--permission` does not. On Bun it prevents accidents only.
+ * Removes the functions by which users' code could end this process or reach other processes. This is hardening and no
+ * boundary: Deno enforces it itself, and the guard only improves the error; on Node it covers what `--permission` does not,
+ * as far as is known; on Bun it prevents accidents only.
  */
-import module, { syncBuiltinESMExports } from "node:module";
+import { syncBuiltinESMExports } from "node:module";
+import type { Socket } from "node:net";
 import os, { constants } from "node:os";
-import workers from "node:worker_threads";
-import { threadsBreakGuard } from "../../runtime.ts";
+import v8 from "node:v8";
+import { runtime } from "../../runtime.ts";
 import { current } from "./current-attempt.ts";
 import { ExitError } from "./errors.ts";
 
-/** @returns a function that ends this process */
-export function guardProcess(): () => void {
+/**
+ * @param unixSocket - any Unix socket, of whose class bind and connect are removed; null keeps them, inside a sandbox that
+ * contains no socket but the proxy's
+ * @returns a function that ends this process
+ */
+export function guardProcess(unixSocket: Socket | null): () => void {
   const endProcess = killer();
 
   const exit = (code?: unknown): never => {
@@ -30,16 +36,25 @@ export function guardProcess(): () => void {
     ["setPriority"],
     refusal("Cannot set a priority: agents and workflows may not reach other processes"),
   );
-  if (threadsBreakGuard) {
-    const refuseThread = refusal(
-      "Cannot start a thread: agents and workflows run in one thread on this runtime",
-    );
-    // A thread has its own copies of these functions. The hooks of `module.register` run in a thread.
-    replace(workers, ["Worker"], refuseThread);
-    replace(module, ["register"], refuseThread);
-  }
+  if (runtime.name === "node") guardNode(unixSocket);
   syncBuiltinESMExports();
   return endProcess;
+}
+
+/** The permission model covers neither V8's flags nor Unix sockets. */
+function guardNode(unixSocket: Socket | null): void {
+  replace(
+    v8,
+    ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "startupSnapshot"],
+    refusal("Cannot change the engine's flags: agents and workflows share the runner"),
+  );
+  replace(process, ["binding", "_linkedBinding"], refusal("Cannot load internal modules of Node"));
+  if (unixSocket === null) return;
+  // The class behind every Unix socket, which users' code can reach through any of its instances.
+  const { _handle: handle } = unixSocket as unknown as { _handle?: object };
+  const pipe: object | undefined = handle === undefined ? undefined : Object.getPrototypeOf(handle);
+  const refuseSocket = refusal("Cannot use a Unix socket: agents and workflows may not reach local services");
+  if (pipe !== undefined) replace(pipe, ["bind", "connect", "listen"], refuseSocket);
 }
 
 /** Keeps the functions that end this process before they are removed. */

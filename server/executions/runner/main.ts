@@ -3,21 +3,24 @@
  *
  * The guard is in place before any of users' code is loaded.
  */
-import { Worker } from "node:worker_threads";
 import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
 import { captureConsole } from "./console.ts";
+import { egressVariable, openEgress } from "./egress.ts";
 import { guardProcess } from "./guard.ts";
 import { Modules } from "./modules.ts";
 import type { ToRunner } from "./protocol.ts";
 import { captureStreams } from "./streams.ts";
 import { keepTimerContext } from "./timers.ts";
 
-new Worker(new URL(import.meta.url.endsWith(".ts") ? "./watchdog.ts" : "./watchdog.js", import.meta.url));
+const egress = process.env[egressVariable];
+delete process.env[egressVariable];
+if (egress !== undefined) await openEgress(egress);
 
-const endProcess = guardProcess();
-const channel = new Channel(openChannel(), { onMessage, onEnd: endProcess });
+const socket = openChannel();
+const endProcess = guardProcess(egress === undefined ? socket : null);
+const channel = new Channel(socket, { onMessage, onEnd: endProcess });
 let attempts: Attempts | undefined;
 
 channel.send({ t: "ready" });
