@@ -43,15 +43,15 @@ export interface Service {
   url: string;
   key: string;
   dataDir: string;
-  /** What the CLI needs to speak to it. */
+  /** The environment of the CLI. */
   env: { SVC_API_KEY: string; SVC_BASE_URL: string };
   /** Runs a command against it, on the same runtime. A string is cut at its spaces. */
   run(line: string | readonly string[], options?: Options): Promise<Result>;
-  /** Runs a command with `--json`, which must succeed in silence, and returns what it printed. */
+  /** Runs a command with `--json`, which must succeed without messages, and returns its output. */
   json<T>(line: string, options?: Options): Promise<T>;
-  /** Kills it, as a power failure would, and starts it anew on the same port and data. */
+  /** Kills it, as a power failure would, and restarts it on the same port and data. */
   crash(): Promise<void>;
-  /** Ends it as an operator would. @returns the exit code */
+  /** Stops it with SIGTERM. @returns the exit code */
   stop(): Promise<number | null>;
 }
 
@@ -70,7 +70,7 @@ export function useService(runtime: Runtime): Service {
   });
 }
 
-/** Starts `svc serve` on a free port with a data folder of its own. To be stopped by whoever started it. */
+/** Starts `svc serve` on a free port with its own data folder. The caller stops it. */
 async function startService(runtime: Runtime): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-data-"));
   const key = `svc_test_${randomBytes(16).toString("hex")}`;
@@ -130,7 +130,7 @@ async function serve(
       if (found !== undefined) resolve(found);
     };
     child.stdout.on("data", take);
-    // What a test breaks is logged there too; it matters when the service does not come up.
+    // The service also logs errors there, which explain a failed start.
     child.stderr.on("data", take);
     child.once("exit", () => reject(new Error(`The service ended before it listened: ${output}`)));
   });

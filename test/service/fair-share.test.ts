@@ -17,7 +17,7 @@ describe("concurrency", () => {
     expect(takeAll(new ConcurrencyLimiter(256), "org_a", "dep_a")).toBe(256);
   });
 
-  test("an organization leaves a reserve for the others in the store", () => {
+  test("an organization leaves a reserve for the other organizations in the store", () => {
     const limiter = new ConcurrencyLimiter(256);
     limiter.organizationCount = 2;
     expect(takeAll(limiter, "org_a", "dep_a")).toBe(192);

@@ -3,7 +3,7 @@
  * configuration, so that the command line can load and run modules with the same code.
  *
  * Glossary: a *runner* is a process that runs attempts of one deployment, several at once. An
- * *attempt* is one try of an execution. It runs *alone* when its runner runs no other attempt, before or beside it. A
+ * *attempt* is one try of an execution. It runs *alone* when its runner runs no other attempt, before it or at the same time. A
  * *suspect* is an attempt whose runner ended for a reason that cannot be assigned to one of its attempts. Run alone, it
  * shows whether it was the cause. An attempt that waits for a child execution (`ctx.run`) holds no *slot*.
  */
@@ -34,7 +34,7 @@ export interface Attempt {
   secrets: Record<string, string>;
   /** Names of secrets whose use fails the attempt. */
   unreadableSecrets: readonly string[];
-  /** Whether it needs a runner that runs no other attempt before, beside or after it. */
+  /** Whether it needs a runner that runs no other attempt at any time. */
   alone: boolean;
 }
 

@@ -93,7 +93,7 @@ export type FromRunner =
 
 /**
  * A module at the root of an unpacked package through which a runner gets the classes of the `svc` that users' code
- * imports. It is located beside users' modules, because Deno resolves `svc` differently within `node_modules/svc`.
+ * imports. It is in the same folder as users' modules, because Deno resolves `svc` differently within `node_modules/svc`.
  */
 export const errorsFile = ".svc-errors.js";
 

@@ -6,7 +6,7 @@ import type { RuntimeName } from "../../../server/runtime.ts";
 import type { Lab } from "../lab.ts";
 import { type Scenario, scenario } from "../scenario.ts";
 
-/** Writes a file with a secret beside the package. */
+/** Writes a file with a secret next to the package. */
 function hide(lab: Lab): string {
   const secret = join(lab.folder, "secret");
   writeFileSync(secret, "TOP SECRET");
