@@ -14,7 +14,7 @@ import { type Boundary, describeBoundary, holds } from "./executions/sandbox/bou
 import { chooseBoundary } from "./executions/sandbox/choose-boundary.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { Housekeeper } from "./housekeeper.ts";
-import { createListener, type Listener } from "./listener.ts";
+import { createListener, type Listener } from "./listener/index.ts";
 import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
@@ -61,7 +61,7 @@ export interface RunningServer {
  */
 export async function startServer(config: Config): Promise<RunningServer> {
   let handler: Handler = answerStarting;
-  const listener = createListener((request, response) => handler(request, response), config.tls);
+  const listener = createListener((request, response) => handler(request, response), config);
   const port = await listener.listen(config.port, config.host);
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;

@@ -1,0 +1,107 @@
+/** Serves HTTP/1.1 and HTTP/2 without TLS. */
+import * as http from "node:http";
+import * as http2 from "node:http2";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Handler } from "../routes/dispatch.ts";
+import { http1Handover } from "../runtime.ts";
+import { carry } from "../sender.ts";
+import type { Admission } from "./admission.ts";
+import { answerClientError } from "./client-error.ts";
+import type { Http2Handler, Listener } from "./contract.ts";
+import { closeWithoutRequest, type IdleWatch } from "./idle.ts";
+import { drain, listening } from "./listening.ts";
+import { headersMs, idleMs, maxHeaderBytes } from "./options.ts";
+import { http2Options, Sessions } from "./sessions.ts";
+import { sniff } from "./sniff.ts";
+
+export function createPlainListener(handler: Handler, admission: Admission): Listener {
+  const sessions = new Sessions();
+  const http1 = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
+  http1.requestTimeout = 0;
+  http1.keepAliveTimeout = idleMs;
+  http1.on("clientError", answerClientError);
+  http1.on("checkContinue", handler);
+  const http2Server = http2.createServer(http2Options(), handler as unknown as Http2Handler);
+  http2Server.on("session", (session) => sessions.add(session));
+  http2Server.on("checkContinue", handler as unknown as Http2Handler);
+  const { acceptor, serve } = createAcceptor(http1);
+  acceptor.on("connection", (socket: Socket) => {
+    if (!admission.admit(socket)) return;
+    sniff(socket, (isHttp2) => {
+      if (isHttp2) {
+        // A server of HTTP/1.1 accepts half-open sockets, on which a session would outlive its client.
+        socket.allowHalfOpen = false;
+        http2Server.emit("connection", socket);
+      } else serve(socket);
+    });
+  });
+  return {
+    listen: (port, host) => listening(acceptor, port, host),
+    drain() {
+      if (acceptor !== http1) http1.close();
+      return drain(acceptor, () => {
+        sessions.drain();
+        http1.closeIdleConnections();
+      });
+    },
+    close() {
+      sessions.close();
+      admission.close();
+      http1.closeAllConnections();
+    },
+  };
+}
+
+/** The server that accepts connections, and `serve`, which passes one to the HTTP/1.1 server; see `http1Handover`. */
+function createAcceptor(http1: http.Server): { acceptor: Server; serve(socket: Socket): void } {
+  if (http1Handover === "self") {
+    const [serve] = http1.listeners("connection") as ((socket: Socket) => void)[];
+    http1.removeAllListeners("connection");
+    return {
+      acceptor: http1,
+      serve(socket) {
+        serve?.call(http1, socket);
+        socket.resume();
+      },
+    };
+  }
+  const acceptor = createServer();
+  if (http1Handover === "emit") {
+    const idle: IdleWatch = closeWithoutRequest(http1);
+    return {
+      acceptor,
+      serve(socket) {
+        idle.add(socket);
+        http1.emit("connection", socket);
+        socket.resume();
+      },
+    };
+  }
+  let port: Promise<number> | null = null;
+  return {
+    acceptor,
+    serve(socket) {
+      port ??= listening(http1, 0, "127.0.0.1");
+      port.then(
+        (number) => pipe(socket, number),
+        () => socket.destroy(),
+      );
+    },
+  };
+}
+
+function pipe(socket: Socket, port: number): void {
+  const inner = connect(port, "127.0.0.1");
+  carry(inner, socket);
+  inner.setNoDelay(true);
+  socket.setNoDelay(true);
+  const end = () => {
+    inner.destroy();
+    socket.destroy();
+  };
+  inner.on("error", end);
+  inner.on("close", end);
+  socket.on("close", end);
+  socket.pipe(inner);
+  inner.pipe(socket);
+}

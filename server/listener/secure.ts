@@ -1,0 +1,38 @@
+/** Serves HTTP/1.1 and HTTP/2 over TLS. */
+import * as http2 from "node:http2";
+import type { Socket } from "node:net";
+import type { Handler } from "../routes/dispatch.ts";
+import { readTlsFiles, type TlsFiles } from "../tls.ts";
+import type { Admission } from "./admission.ts";
+import type { Http2Handler, Listener } from "./contract.ts";
+import { drain, listening } from "./listening.ts";
+import { firstByteMs, headersMs, idleMs, maxHeaderBytes } from "./options.ts";
+import { http2Options, Sessions } from "./sessions.ts";
+
+export function createTlsListener(handler: Handler, admission: Admission, files: TlsFiles): Listener {
+  const sessions = new Sessions();
+  const server = http2.createSecureServer(
+    {
+      ...http2Options(),
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      keepAliveTimeout: idleMs,
+      handshakeTimeout: firstByteMs,
+      allowHTTP1: true,
+      ...readTlsFiles(files),
+    } as http2.SecureServerOptions,
+    handler as unknown as Http2Handler,
+  );
+  server.on("session", (session) => sessions.add(session));
+  server.on("checkContinue", handler as unknown as Http2Handler);
+  server.on("connection", (socket: Socket) => void admission.admit(socket));
+  return {
+    listen: (port, host) => listening(server, port, host),
+    drain: () => drain(server, () => sessions.drain()),
+    close() {
+      sessions.close();
+      admission.close();
+    },
+  };
+}

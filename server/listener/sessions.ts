@@ -1,0 +1,73 @@
+/**
+ * HTTP/2 sessions and their limits. A client that exceeds one is disconnected: nghttp2 limits some of these on Node, and
+ * the other runtimes limit less, so that the counts here hold on all of them.
+ */
+import type { ServerHttp2Session, ServerOptions } from "node:http2";
+import { firstByteMs, idleMs, maxHeaderBytes } from "./options.ts";
+
+const maxStreams = 256;
+/** Streams that a client resets, PING and SETTINGS frames: this many at once, and then this many per second. */
+const burst = 200;
+const perSecond = 20;
+const enhanceYourCalm = 0x0b;
+
+export function http2Options(): ServerOptions {
+  return {
+    maxHeaderListPairs: 128,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    maxOutstandingPings: 10,
+    maxOutstandingSettings: 10,
+    /** Megabytes of a session. */
+    maxSessionMemory: 10,
+    streamResetBurst: burst,
+    streamResetRate: perSecond,
+    settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
+  } as ServerOptions;
+}
+
+export class Sessions {
+  readonly #open = new Set<ServerHttp2Session>();
+
+  add(session: ServerHttp2Session): void {
+    this.#open.add(session);
+    session.setTimeout(idleMs, () => session.close());
+    session.on("error", () => session.destroy());
+    session.once("close", () => this.#open.delete(session));
+    limitSetup(session);
+    limitAbuse(session);
+  }
+
+  /** Ends sessions when their streams have ended. */
+  drain(): void {
+    for (const session of this.#open) session.close();
+  }
+
+  close(): void {
+    for (const session of this.#open) session.destroy();
+  }
+}
+
+/** The client's SETTINGS must follow its preface. */
+function limitSetup(session: ServerHttp2Session): void {
+  const timer = setTimeout(() => session.destroy(), firstByteMs);
+  const stop = () => clearTimeout(timer);
+  session.once("remoteSettings", stop);
+  session.once("close", stop);
+}
+
+function limitAbuse(session: ServerHttp2Session): void {
+  let tokens = burst;
+  let atMs = performance.now();
+  const charge = () => {
+    const now = performance.now();
+    tokens = Math.min(burst, tokens + ((now - atMs) / 1000) * perSecond) - 1;
+    atMs = now;
+    if (tokens < 0 && !session.destroyed) session.destroy(undefined, enhanceYourCalm);
+  };
+  session.on("ping", charge);
+  session.on("remoteSettings", charge);
+  session.on("stream", (stream) => {
+    stream.once("aborted", charge);
+  });
+}
