@@ -11,7 +11,8 @@ export type CheckId =
   | "clock"
   | "project-file"
   | "webhooks"
-  | "schedules";
+  | "schedules"
+  | "secrets";
 
 /** The result of one check. */
 export interface Check {

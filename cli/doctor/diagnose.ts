@@ -3,13 +3,19 @@ import { join } from "node:path";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { PROJECT_FILE } from "../../project/file/parse.ts";
 import { loadProject } from "../../project/load.ts";
+import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
+import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment, openConnection } from "../api/connection.ts";
 import { runtimeText } from "../app/version.ts";
 import { count, relativeTime } from "../terminal/format.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { type Check, type CheckId, failed, failedWith, passed, skipped } from "./check.ts";
 
 /** Larger differences between the clocks fail. Signed webhooks are rejected at 300 s. */
 const maxClockSkewMs = 60_000;
+
+/** Checks of the deployed project, in the order of the report. */
+const deployedChecks = ["webhooks", "schedules", "secrets"] as const;
 
 /** Runs every check once, in the order of the report. */
 export async function diagnose(root: string, options: { verbose: boolean }): Promise<Check[]> {
@@ -17,8 +23,8 @@ export async function diagnose(root: string, options: { verbose: boolean }): Pro
   const connection = checkApiKey(options, checks);
   const isReachable = connection !== null && (await checkService(connection, checks));
   const definition = await checkProjectFile(root, checks);
-  if (definition === null) checks.push(...skipped("requires a project", "webhooks", "schedules"));
-  else if (!isReachable) checks.push(...skipped("requires the service", "webhooks", "schedules"));
+  if (definition === null) checks.push(...skipped("requires a project", ...deployedChecks));
+  else if (!isReachable) checks.push(...skipped("requires the service", ...deployedChecks));
   else await checkDeployed(definition, connection, checks);
   return checks;
 }
@@ -105,7 +111,7 @@ async function checkProjectFile(root: string, checks: Check[]): Promise<ProjectD
   return definition;
 }
 
-/** Checks that the webhooks and schedules of the project file are live in its environment. */
+/** Checks that the webhooks and schedules of the project file are live in its environment and have their secrets. */
 async function checkDeployed(
   definition: ProjectDefinition,
   connection: Connection,
@@ -119,10 +125,25 @@ async function checkDeployed(
     ]);
     checks.push(compare("webhooks", webhookNames(definition), webhookNames(live)));
     checks.push(compare("schedules", scheduleNames(definition.schedules), scheduleNames(schedules)));
+    const deployments = await connection.client("deployments");
+    checks.push(checkSecrets(await activeDeployment(deployments, definition.name, environment)));
   } catch (error) {
     const { toCliError } = await import("../api/error-messages.ts");
-    checks.push(failedWith("webhooks", toCliError(error)), ...skipped("requires the webhooks", "schedules"));
+    const [first, ...rest] = deployedChecks.filter((id) => !checks.some((check) => check.id === id));
+    if (first !== undefined) checks.push(failedWith(first, toCliError(error)));
+    checks.push(...skipped("requires the service", ...rest));
   }
+}
+
+function checkSecrets(active: Deployment | null): Check {
+  if (active === null) return { id: "secrets", status: "skipped", message: "not deployed", advice: "" };
+  const { warnings } = active;
+  if (warnings.length === 0) return passed("secrets", "the webhooks have their secrets");
+  return failed(
+    "secrets",
+    warnings.map(sanitizeLine).join(" "),
+    "Set the secrets with `svc secrets set <name>`.",
+  );
 }
 
 type Targets = readonly { name: string; webhooks: readonly { slug: string }[] }[];

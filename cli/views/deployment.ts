@@ -25,6 +25,7 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
     ]),
     section("Agents", deployment.agents.map(targetLine(deployment.agents))),
     section("Workflows", deployment.workflows.map(targetLine(deployment.workflows))),
+    section("Warnings", deployment.warnings.map(sanitizeLine)),
     section("Webhooks", webhookLines(deployment.webhooks, options)),
     section("Schedules", scheduleLines(deployment)),
     section(

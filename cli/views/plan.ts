@@ -34,6 +34,7 @@ export async function printActivated(
 ): Promise<void> {
   if (!values.json) report.success(message);
   await printResource(deployment, values, () => deployedText(deployment));
+  if (!values.json) for (const warning of deployment.warnings) report.warning(sanitizeLine(warning));
 }
 
 /** The lines of a plan, one for each change. */

@@ -1,7 +1,9 @@
 /** Implements DeploymentService. */
+
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ProjectDefinition } from "../../project/definition.ts";
 import {
   CreateUploadResponseSchema,
   type Deployment,
@@ -40,6 +42,7 @@ import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime, toDeployment } from "./convert.ts";
 import { deploy } from "./deploy.ts";
+import { deploymentWarnings } from "./deployment-warnings.ts";
 import {
   checkedWord,
   deploymentStatuses,
@@ -65,7 +68,12 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
   }
 
   async function describe(orgId: string, deploymentId: string): Promise<Deployment> {
-    const message = toDeployment(await require(orgId, deploymentId), app.baseUrl());
+    const row = await require(orgId, deploymentId);
+    const message = toDeployment(row, app.baseUrl());
+    if (row.status !== "failed" && row.status !== "deleted") {
+      const definition = parseStored<ProjectDefinition>(row.definition);
+      message.warnings = deploymentWarnings(definition, await app.vault.open(orgId));
+    }
     const schedules = await engine.read(() => listSchedulesOf(orgId, deploymentId));
     for (const schedule of message.schedules) {
       const row = schedules.find((candidate) => candidate.name === schedule.name);

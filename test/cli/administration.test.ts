@@ -168,26 +168,22 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       "project-file": "ok",
       webhooks: "ok",
       schedules: "ok",
+      secrets: "ok",
     };
-    expect(await statuses({ cwd })).toEqual([1, { ...well, webhooks: "failed" }]);
+    expect(await statuses({ cwd })).toEqual([1, { ...well, webhooks: "failed", secrets: "skipped" }]);
     await service.run("push --force", { cwd });
     expect(await statuses({ cwd })).toEqual([0, well]);
-    const outside = { ...well, "project-file": "skipped", webhooks: "skipped", schedules: "skipped" };
+    const notDeployed = { webhooks: "skipped", schedules: "skipped", secrets: "skipped" };
+    const outside = { ...well, "project-file": "skipped", ...notDeployed };
     expect(await statuses({ cwd: await temporaryFolder() })).toEqual([0, outside]);
 
-    const unasked = {
-      health: "skipped",
-      isolation: "skipped",
-      clock: "skipped",
-      webhooks: "skipped",
-      schedules: "skipped",
-    };
+    const unasked = { health: "skipped", isolation: "skipped", clock: "skipped", ...notDeployed };
     const refused = { ...well, ...unasked, authentication: "failed" };
     expect(await statuses({ cwd, env: { SVC_API_KEY: "svc_a_b" } })).toEqual([1, refused]);
     const unreached = { ...well, ...unasked, service: "failed", authentication: "skipped" };
     expect(await statuses({ cwd, env: { SVC_BASE_URL: "http://127.0.0.1:9" } })).toEqual([1, unreached]);
     await writeFile(join(cwd, "svc-project.yaml"), "name: [");
-    const broken = { ...well, "project-file": "failed", webhooks: "skipped", schedules: "skipped" };
+    const broken = { ...well, "project-file": "failed", ...notDeployed };
     expect(await statuses({ cwd })).toEqual([1, broken]);
 
     const text = await service.run("doctor", { cwd });

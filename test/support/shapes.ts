@@ -70,6 +70,7 @@ export interface DeploymentJson {
   files: { path: string; size_bytes: number; digest: string }[];
   events: { at: string; event: string; by?: { key_id: string; name: string } }[];
   unchanged: boolean;
+  warnings: string[];
 }
 
 export interface DeploymentPage {
