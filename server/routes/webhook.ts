@@ -25,6 +25,7 @@ import { inviteBody } from "./body-pace.ts";
 import type { Match } from "./http-rule.ts";
 
 const bodyTimeoutMs = 30_000;
+const dayMs = 86_400_000;
 
 /** Whether the path is a webhook URL. */
 export function isWebhook(match: Match): boolean {
@@ -110,7 +111,8 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
     response.end(delivery.challenge);
     return;
   }
-  const key = idempotencyKeyOf(route, request.headers, delivery?.deliveryId ?? null, body);
+  const keyed = { headers: request.headers, body, deliveryId: delivery?.deliveryId ?? null };
+  const key = idempotencyKeyOf(route, keyed, limits.retentionDays * dayMs);
   await accept(hook, route, payload, key, body.byteLength);
 }
 

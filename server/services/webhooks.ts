@@ -17,7 +17,7 @@ import { getDeployment } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
 import { getOrganization } from "../store/organizations.ts";
 import { addressOf } from "../webhooks/address.ts";
-import { checkedKey, hashOf } from "../webhooks/idempotency.ts";
+import { idempotencyKeyOfCall } from "../webhooks/idempotency.ts";
 import { encodePayload } from "../webhooks/payload.ts";
 import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
@@ -43,10 +43,7 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       }
       const payload = encodePayload((request.payload ?? {}) as JsonObject, app.config.limits);
       const name = context.requestHeader.get("idempotency-key");
-      const key =
-        name === null
-          ? null
-          : { key: checkedKey("idempotency-key", name), bodyHash: hashOf(Buffer.from(payload.text)) };
+      const key = idempotencyKeyOfCall(name, Buffer.from(payload.text));
       for (const [header, value] of Object.entries(app.limits.charge(route))) {
         context.responseHeader.set(header, value);
       }

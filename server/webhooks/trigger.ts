@@ -11,7 +11,7 @@ import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
 import { insertNew, type NewExecution } from "../store/executions.ts";
 import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
-import { type IdempotencyKey, keyLifetimeMs } from "./idempotency.ts";
+import type { IdempotencyKey } from "./idempotency.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
 /** The webhook that a request names. */
@@ -124,11 +124,15 @@ function newExecution(route: Route, payload: Payload, received: ReceivedRequest 
 }
 
 /** Inserts the execution unless its key already has one; returns the id of the key's execution. */
-function* insertOnce(row: NewExecution, webhook: string, { key, bodyHash }: IdempotencyKey): Program<string> {
+function* insertOnce(
+  row: NewExecution,
+  webhook: string,
+  { key, bodyHash, lifetimeMs }: IdempotencyKey,
+): Program<string> {
   const before = yield* getIdempotency(row.org_id, webhook, key, row.created_at);
   if (before !== undefined) {
     if (before.body_hash === bodyHash) return before.execution_id;
-    throw invalid("The idempotency key was used with another body in the last 24 hours.", { status: 422 });
+    throw invalid("The idempotency key was used with another body.", { status: 422 });
   }
   yield* putIdempotency({
     org_id: row.org_id,
@@ -136,7 +140,7 @@ function* insertOnce(row: NewExecution, webhook: string, { key, bodyHash }: Idem
     key,
     body_hash: bodyHash,
     execution_id: row.execution_id,
-    expires_at: row.created_at + keyLifetimeMs,
+    expires_at: row.created_at + lifetimeMs,
   });
   return yield* insertNew(row);
 }

@@ -1,5 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { sign } from "@octokit/webhooks-methods";
+import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { type Answer, type CallOptions, call, ended, expectError, ok } from "../support/rest.ts";
@@ -23,6 +26,8 @@ const project: ProjectSource = {
         { slug: "signed", signature: { scheme: "github", secret: "HUB" } },
         { slug: "slow", rate_limit: { requests_per_second: 1, burst: 3 } },
         { slug: "chat", signature: { scheme: "slack", secret: "CHAT" } },
+        { slug: "standard", signature: { scheme: "standard", secret: "STANDARD" } },
+        { slug: "shop", signature: { scheme: "shopify", secret: "HUB" } },
         { slug: "mapped", field_mapping: { "order.id": "id" } },
         { slug: "full" },
       ],
@@ -30,10 +35,13 @@ const project: ProjectSource = {
   },
 };
 
+const standardSecret = `whsec_${Buffer.from("a secret of the standard sender").toString("base64")}`;
+
 onEveryRuntime("deliveries", {}, (server) => {
   let org = "";
   beforeAll(async () => {
     await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "first-secret" } });
+    await ok(server, "PUT", "/api/v1/secrets/STANDARD", { json: { value: standardSecret } });
     await deploy(server, project);
     org = (await ok<HealthJson>(server, "GET", "/health")).organization;
   });
@@ -119,6 +127,61 @@ onEveryRuntime("deliveries", {}, (server) => {
         answer.json.execution_id,
         "true",
       ]);
+    });
+
+    test("ignores unsigned keys where the signature covers the delivery id", async () => {
+      const sentAt = new Date();
+      const signed = (id: string) => ({
+        "webhook-id": id,
+        "webhook-timestamp": `${Math.floor(sentAt.getTime() / 1000)}`,
+        "webhook-signature": new Webhook(standardSecret).sign(id, sentAt, body),
+      });
+      const key = randomUUID();
+      const send = (id: string, key: string) =>
+        post("standard", { body, headers: { ...signed(id), "idempotency-key": key } });
+      const first = await send("msg_1", key);
+      expect(first.status).toBe(202);
+      const replay = await send("msg_1", randomUUID());
+      expect([replay.json.execution_id, replay.headers.get("idempotent-replayed")]).toEqual([
+        first.json.execution_id,
+        "true",
+      ]);
+      const next = await send("msg_2", key);
+      expect(next.json.execution_id).not.toBe(first.json.execution_id);
+      // An unsigned header that cannot be a key does not matter either.
+      expect((await send("msg_3", "x".repeat(300))).status).toBe(202);
+    });
+
+    test.each([
+      ["signed", "x-hub-signature-256", "x-github-delivery", async () => sign("first-secret", body)],
+      ["shop", "x-shopify-hmac-sha256", "x-shopify-webhook-id", async () => shopifySignature(body)],
+    ])("keeps the delivery id of '%s' for the whole retention", async (slug, name, idName, signature) => {
+      const id = randomUUID();
+      const send = async (sent: string, key: string) =>
+        post(slug, {
+          body: sent,
+          headers: { [name]: await signature(), [idName]: id, "idempotency-key": key },
+        });
+      const first = await send(body, randomUUID());
+      const again = await send(body, randomUUID());
+      expect([again.status, again.json.execution_id]).toEqual([202, first.json.execution_id]);
+      const db = new DatabaseSync(join(server.dataDir, "svc.db"), { readOnly: true });
+      const row = db.prepare("SELECT expires_at FROM idempotency WHERE key = ?").get(id);
+      db.close();
+      const days = (Number(row?.expires_at) - Date.now()) / 86_400_000;
+      expect(days).toBeGreaterThan(29.9);
+      expect(days).toBeLessThanOrEqual(30);
+    });
+
+    test("refuses a repeated delivery id with another body", async () => {
+      const id = randomUUID();
+      const send = (sent: string) =>
+        post("shop", {
+          body: sent,
+          headers: { "x-shopify-hmac-sha256": shopifySignature(sent), "x-shopify-webhook-id": id },
+        });
+      expect((await send('{"n":1}')).status).toBe(202);
+      expectError(await send('{"n":2}'), 422, "invalid_argument", /another body/);
     });
 
     test("refuses a missing or wrong signature, and records the request", async () => {
@@ -271,3 +334,7 @@ onEveryRuntime("deliveries", {}, (server) => {
     });
   });
 });
+
+function shopifySignature(body: string): string {
+  return createHmac("sha256", "first-secret").update(body).digest("base64");
+}

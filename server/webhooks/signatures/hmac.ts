@@ -11,6 +11,8 @@ import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 
 const digestBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
+export const signsDeliveryId = false;
+
 export function verify({ definition, secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const { header: name, prefix, timestampHeader, algorithm, encoding } = definition;
   if (name === null) return refused("unusable", "The webhook's signature names no header.");

@@ -55,6 +55,11 @@ export function readDelivery(
   return schemes[definition.scheme].delivery(headers, payload);
 }
 
+/** Whether the signature of the scheme covers the delivery id. */
+export function signsDeliveryId({ scheme }: SignatureDefinition): boolean {
+  return schemes[scheme].signsDeliveryId;
+}
+
 /** The message of the 401: it names the violated rule and nothing else. */
 export const ruleMessages: Readonly<Record<SignatureRule, string>> = {
   missing: "The webhook's signature is missing or incomplete.",

@@ -2,7 +2,7 @@
  * The interface of a signature scheme.
  *
  * Glossary: a *scheme* defines how a sender signs requests. `verify` checks the raw bytes; `delivery` reads the delivery id
- * and the challenge from a request that is verified and parsed. The file of each scheme exports these two functions, in
+ * and the challenge from a request that is verified and parsed. The file of each scheme exports the members of `Scheme`, in
  * this order. A *candidate* is one of the signatures in a request; a *rule* is a condition that a refused request violated.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -43,6 +43,8 @@ export interface Delivery {
 }
 
 export interface Scheme {
+  /** Whether the signature covers the delivery id, so that a captured request cannot be sent with another one. */
+  readonly signsDeliveryId: boolean;
   verify(request: SignedRequest): Verification;
   delivery(headers: IncomingHttpHeaders, payload: JsonObject): Delivery;
 }

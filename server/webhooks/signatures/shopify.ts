@@ -10,6 +10,8 @@ import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 
 const name = "x-shopify-hmac-sha256";
 
+export const signsDeliveryId = false;
+
 export function verify({ secrets, headers, body }: SignedRequest): Verification {
   const signature = header(headers, name) ?? header(headers, "shopify-hmac-sha256");
   if (signature === null) return missing(name);

@@ -12,6 +12,8 @@ import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 const name = "x-slack-signature";
 const timeName = "x-slack-request-timestamp";
 
+export const signsDeliveryId = true;
+
 export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const signature = header(headers, name);
   if (signature === null) return missing(name);

@@ -13,6 +13,8 @@ import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 /** More signatures than this are refused: each `v1a` costs 0.1 ms, and a rotation needs two. */
 const maxSignatures = 8;
 
+export const signsDeliveryId = true;
+
 export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const id = header(headers, "webhook-id");
   const timestamp = header(headers, "webhook-timestamp");

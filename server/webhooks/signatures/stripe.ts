@@ -12,6 +12,8 @@ import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 const name = "stripe-signature";
 const maxParts = 16;
 
+export const signsDeliveryId = true;
+
 export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
   const value = header(headers, name);
   if (value === null) return missing(name);

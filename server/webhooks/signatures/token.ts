@@ -9,6 +9,8 @@ import { header } from "./request.ts";
 import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, missing, refused } from "./scheme.ts";
 
+export const signsDeliveryId = false;
+
 export function verify({ definition, secrets, headers }: SignedRequest): Verification {
   if (definition.header === null) return refused("unusable", "The webhook's signature names no header.");
   const token = header(headers, definition.header);
