@@ -24,7 +24,6 @@ beforeAll(async () => {
     "plugin/index.ts",
     "server/executions/pool/index.ts",
     "server/executions/runner/main.ts",
-    "server/executions/runner/watchdog.ts",
   ];
   const settings = {
     extends: join(root, "tsconfig.build.json"),
