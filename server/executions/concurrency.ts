@@ -70,7 +70,7 @@ export class ConcurrencyLimiter {
   readonly #slots: number;
   readonly #organizations = new FairShare();
   readonly #deployments = new Map<string, FairShare>();
-  /** Executions of each deployment that are being written or claimed. The pools do not know them yet. */
+  /** New executions of each deployment that are being written. The pools do not know them yet. */
   readonly #pending = new Map<string, number>();
   /** The number of organizations in the store. */
   organizationCount = 1;
@@ -88,7 +88,7 @@ export class ConcurrencyLimiter {
     return Math.min(free - (this.#pending.get(deploymentId) ?? 0), this.#slotRoom(orgId, deploymentId));
   }
 
-  /** Takes slots for executions that are being written. @returns a function that releases all but those that started */
+  /** Takes slots for new executions that are being written. @returns a function that releases all but those that started */
   reserve(orgId: string, deploymentId: string, count: number): (started: number) => void {
     this.hold(orgId, deploymentId, count);
     this.#pending.set(deploymentId, (this.#pending.get(deploymentId) ?? 0) + count);

@@ -73,7 +73,7 @@ describe("concurrency", () => {
     expect(limiter.room("org_a", "dep_a", free)).toBe(60);
   });
 
-  test("executions that are being claimed count", () => {
+  test("executions that are being written count", () => {
     const limiter = new ConcurrencyLimiter(100);
     const release = limiter.reserve("org_a", "dep_a", 30);
     expect(limiter.room("org_a", "dep_a", 40)).toBe(10);
