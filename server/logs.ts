@@ -1,7 +1,8 @@
-/** Turns the console output of runners into log entries of their organization. */
+/** Turns the console output of runners into log entries of their organization, without values of its secrets. */
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import type { PoolEvents } from "./executions/pool/contract.ts";
+import type { Redactors } from "./secrets/redactors.ts";
 import type { DeploymentCache } from "./services/deployment-cache.ts";
 import type { NewLog } from "./store/logs.ts";
 
@@ -9,10 +10,12 @@ export function runnerLogs(
   executor: Executor,
   deployments: DeploymentCache,
   logs: LogWriter,
+  redactors: Redactors,
 ): PoolEvents["log"] {
   return (deploymentId, entries) => {
     const deployment = deployments.held(deploymentId);
     if (deployment === undefined) return;
+    const redactor = redactors.of(deployment.orgId);
     const rows = entries.map((entry): NewLog => {
       const execution = entry.executionId === null ? undefined : executor.running(entry.executionId);
       return {
@@ -20,7 +23,7 @@ export function runnerLogs(
         at: entry.atMs,
         level: entry.level,
         source: "console",
-        message: entry.message,
+        message: redactor?.redact(entry.message) ?? entry.message,
         execution_id: entry.executionId,
         deployment_id: deploymentId,
         name: execution?.name ?? null,

@@ -19,6 +19,7 @@ import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { openMasterKey } from "./secrets/open-master-key.ts";
+import { Redactors } from "./secrets/redactors.ts";
 import { Vault } from "./secrets/vault.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployment-cache.ts";
@@ -108,6 +109,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
     deployments.definition(orgId, deploymentId);
   const vault = new Vault(engine, master);
+  const redactors = new Redactors();
   const rejections = new RejectionLog(engine);
   const executor = new Executor({
     engine,
@@ -116,7 +118,12 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     notifier,
     logs,
     definitionOf,
-    secretsOf: (orgId) => vault.open(orgId),
+    async secretsOf(orgId) {
+      const opened = await vault.open(orgId);
+      redactors.add(orgId, opened.values);
+      return opened;
+    },
+    redactorOf: (orgId) => redactors.of(orgId),
   });
   const children = { engine, executor, notifier, definitionOf };
   const pools = createPools({
@@ -134,7 +141,7 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
       blockedMs: 5_000,
     },
     events: {
-      log: runnerLogs(executor, deployments, logs),
+      log: runnerLogs(executor, deployments, logs, redactors),
       runChildExecution: (executionId, request, signal) =>
         runChildExecution(children, executionId, request, signal),
     },

@@ -1,5 +1,6 @@
 /** Runs one attempt of a claimed execution in the pool of its deployment. */
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
 import type { ExecutionRow } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
@@ -9,9 +10,11 @@ export interface AttemptSources {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   /** The secrets for the organization's code. */
   secretsOf(orgId: string): Promise<OpenedSecrets>;
+  /** For the secrets that were given to the organization's code. Undefined when there are none. */
+  redactorOf(orgId: string): Redactor | undefined;
 }
 
-/** Returns the outcome, and the target when the deployment has it. Never rejects. */
+/** Returns the outcome without values of secrets, and the target when the deployment has it. Never rejects. */
 export async function runAttempt(
   sources: AttemptSources,
   row: ExecutionRow,
@@ -22,7 +25,9 @@ export async function runAttempt(
     const definition = await sources.definitionOf(row.org_id, row.deployment_id);
     const targets = row.kind === "agent" ? definition.agents : definition.workflows;
     target = targets.find((candidate) => candidate.name === row.name);
-    return { outcome: await run(sources, row, target, pools), target };
+    const outcome = await run(sources, row, target, pools);
+    const redactor = sources.redactorOf(row.org_id);
+    return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), target };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
@@ -61,4 +66,24 @@ async function run(
     unreadableSecrets: unreadable,
     alone: row.alone === 1,
   });
+}
+
+function redactOutcome(redactor: Redactor, outcome: Outcome): Outcome {
+  switch (outcome.type) {
+    case "succeeded":
+      return { ...outcome, output: redactor.redactJson(outcome.output) };
+    case "failed": {
+      const { name, message, stack } = outcome.error;
+      const error = {
+        name: redactor.redact(name),
+        message: redactor.redact(message),
+        stack: redactor.redact(stack),
+      };
+      return { ...outcome, error };
+    }
+    case "lost":
+      return { ...outcome, reason: redactor.redact(outcome.reason) };
+    case "cancelled":
+      return outcome;
+  }
 }

@@ -107,6 +107,7 @@ async function startWorker(engine: Engine, owner: string) {
       network: null,
     }),
     secretsOf: async () => ({ values: {}, unreadable: [] }),
+    redactorOf: () => undefined,
   });
   const pool = new HandPool();
   await executor.start(pool, false);
@@ -295,6 +296,7 @@ test("an organization gets its share of the concurrency next to one with a long 
       network: null,
     }),
     secretsOf: async () => ({ values: {}, unreadable: [] }),
+    redactorOf: () => undefined,
   });
   const pool = new HandPool();
   pool.free = () => 100;

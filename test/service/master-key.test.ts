@@ -77,7 +77,7 @@ describe.each(runtimes)("a server on %s", (runtime) => {
     name: "secretive",
     agents: {
       plain:
-        "export default (input, ctx) => ({ names: Object.keys(ctx.secrets), copy: { ...ctx.secrets } });",
+        "export default (input, ctx) => ({ names: Object.keys(ctx.secrets), length: { ...ctx.secrets }.GOOD.length });",
       reads: "export default (input, ctx) => ctx.secrets.BROKEN;",
       hooked: {
         code: "export default () => 1;",
@@ -101,7 +101,7 @@ describe.each(runtimes)("a server on %s", (runtime) => {
     copyFileSync(backup, file);
     await server.start();
     await deploy(server, secretive);
-    expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], copy: { GOOD: "hush" } });
+    expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], length: 4 });
   });
 
   test("fails only the executions that read a secret that cannot be opened", async () => {
@@ -118,7 +118,7 @@ describe.each(runtimes)("a server on %s", (runtime) => {
     );
     await engine.close();
 
-    expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], copy: { GOOD: "hush" } });
+    expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], length: 4 });
     const failed = await runToEnd(server, "reads");
     expect(failed).toMatchObject({
       status: "failed",
