@@ -61,14 +61,37 @@ export interface WebhookDefinition {
 /** Pairs instead of an object, so that no parameter name can set a prototype. */
 export type FieldMapping = { path: string; parameter: string }[];
 
+/** Names of senders, in lower case, and four general schemes: `standard`, `hmac`, `token` and `basic`. */
 export const signatureSchemes = [
   "standard",
+  "svix",
   "github",
   "stripe",
   "slack",
   "shopify",
   "hmac",
   "token",
+  "basic",
+  "bitbucket",
+  "calendly",
+  "discord",
+  "dropbox",
+  "gitlab",
+  "hubspot",
+  "jira",
+  "lemonsqueezy",
+  "line",
+  "linear",
+  "mailgun",
+  "meta",
+  "microsoft",
+  "paddle",
+  "sendgrid",
+  "square",
+  "trello",
+  "twilio",
+  "typeform",
+  "zoom",
 ] as const;
 export type SignatureScheme = (typeof signatureSchemes)[number];
 

@@ -13,6 +13,7 @@ import { createHostCheck } from "./host.ts";
 import { RuleTable, rulesOf } from "./http-rule.ts";
 import { hideStatus, publicErrors } from "./interceptors.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
+import { originForm } from "./origin-form.ts";
 import { createRpcHandler } from "./rpc.ts";
 import { acceptCaller, createTranscoder } from "./transcode.ts";
 import { handleWebhook, isWebhook } from "./webhook.ts";
@@ -120,13 +121,6 @@ function read(request: Request): Target {
   const at = target.indexOf("?");
   if (at < 0) return { environment, path: target, query: "", target };
   return { environment, path: target.slice(0, at), query: target.slice(at + 1), target };
-}
-
-/** A server must accept the absolute form of a request target (RFC 9112, section 3.2.2). */
-function originForm(url: string): string {
-  if (url.startsWith("/") || !/^https?:\/\//i.test(url)) return url;
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  return start < 0 ? "/" : url.slice(start);
 }
 
 /** Parsers differ in how they read other transfer codings, so that a proxy could see another request. */

@@ -23,6 +23,7 @@ import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, jsonError } from "./body-error.ts";
 import { inviteBody } from "./body-pace.ts";
 import type { Match } from "./http-rule.ts";
+import { originForm } from "./origin-form.ts";
 
 const bodyTimeoutMs = 30_000;
 const dayMs = 86_400_000;
@@ -101,7 +102,7 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
   const { body } = read;
   rejection.sizeBytes = body.byteLength;
   const { signature } = route.definition;
-  if (signature !== null) await verify(app, route, rejection, body);
+  if (signature !== null) await verify(hook, route, rejection, body);
   const payload = parseJsonObject(body, { depth: limits.jsonDepth });
   if (!payload.ok) throw jsonError(payload.code, payload.message);
   rejection.payload = payload.text;
@@ -117,17 +118,25 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
 }
 
 /** @throws ConnectError 401 */
-async function verify(app: App, route: Route, rejection: Rejection, body: Uint8Array): Promise<void> {
+async function verify(
+  { app, request }: WebhookRequest,
+  route: Route,
+  rejection: Rejection,
+  body: Uint8Array,
+): Promise<void> {
   const { signature } = route.definition;
   if (signature === null) return;
   const values = await app.vault.values(route.orgId);
   const secrets = signature.secrets.flatMap((name) =>
     Object.hasOwn(values, name) ? [values[name] ?? ""] : [],
   );
-  const result = verifySignature(signature, secrets, rejection.headers, body, Date.now() / 1000);
+  const url = `${app.baseUrl()}${originForm(request.url ?? "/")}`;
+  const result = verifySignature(signature, secrets, rejection.headers, body, Date.now() / 1000, url);
   if (result.ok) return;
   rejection.reason = result.reason;
-  throw fail(Code.Unauthenticated, ruleMessages[result.rule], { status: 401 });
+  const headers: Record<string, string> =
+    signature.scheme === "basic" ? { "www-authenticate": 'Basic realm="webhook"' } : {};
+  throw fail(Code.Unauthenticated, ruleMessages[result.rule], { status: 401, headers });
 }
 
 async function accept(

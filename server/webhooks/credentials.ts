@@ -7,7 +7,7 @@ export const hidden = "[hidden]";
 
 /** Names of credentials and signatures. The list errs on the wide side: a missing value costs little, a leaked one a lot. */
 const secretName =
-  /auth|bearer|cert|cookie|credential|csrf|hmac|jwt|nonce|otp|passphrase|passw|secret|session|signature|token|xsrf|(?:^|-)(?:key|pin|sid|sig|sign|sso)(?:$|-)|(?:access|api|private)key/;
+  /auth|bearer|cert|cookie|credential|csrf|hmac|jwt|nonce|otp|passphrase|passw|secret|session|signature|token|trello-webhook|xsrf|(?:^|-)(?:key|pin|sid|sig|sign|sso)(?:$|-)|(?:access|api|private)key/;
 
 /** Names of headers that hold the requested URL: the URL of a webhook is a secret. */
 const urlName = /(?:^|-)(?:location|path|referer|referrer|uri|url)(?:$|-)/;

@@ -315,7 +315,7 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
   [
     "an unknown scheme",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: git_hub, secret: S } }] }]\n`,
-    [/must be standard, .* or token.*did you mean "github"/],
+    [/must be standard, .* or zoom.*did you mean "github"/],
   ],
   [
     "keys of another scheme",

@@ -1,5 +1,5 @@
 /** The schemes against what their owners published, and against their owners' libraries. */
-import { createPrivateKey, createPublicKey } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createRequire } from "node:module";
 import { sign as signGithub, verify as verifyGithub } from "@octokit/webhooks-methods";
@@ -8,7 +8,10 @@ import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
 import type { SignatureScheme } from "../../project/definition.ts";
 import { readDelivery, verifySignature } from "../../server/webhooks/signatures/index.ts";
-import { definitionOf } from "./signers.ts";
+import { libraryVectors } from "./library-vectors.ts";
+import { definitionOf, hookUrl } from "./signers.ts";
+
+const load = createRequire(import.meta.url);
 
 /** The seed of an Ed25519 key, base64, as the public key of a `standard` webhook. */
 function publicKeyOf(seed: string): string {
@@ -104,14 +107,39 @@ const vectors: Vector[] = [
 describe("published vectors", () => {
   test.each(vectors)("$name", ({ scheme, secret, seconds, headers, body }) => {
     const check = (text: string) =>
-      verifySignature(definitionOf(scheme), [secret], headers, Buffer.from(text), seconds);
+      verifySignature(definitionOf(scheme), [secret], headers, Buffer.from(text), seconds, hookUrl);
     expect(check(body)).toEqual({ ok: true });
     expect(check(`${body} `)).toMatchObject({ ok: false, rule: "mismatch" });
   });
 });
 
+describe("vectors of the senders' libraries", () => {
+  test.each(libraryVectors)("$library", ({ scheme, secret, seconds, url, headers, body }) => {
+    const check = (more: { secret?: string; body?: string; url?: string; seconds?: number }) =>
+      verifySignature(
+        definitionOf(scheme),
+        [more.secret ?? secret],
+        headers,
+        Buffer.from(more.body ?? body),
+        more.seconds ?? seconds,
+        more.url ?? url,
+      );
+    expect(check({})).toEqual({ ok: true });
+    expect(check({ body: body.replace("g", "h") })).toMatchObject({ ok: false, rule: "mismatch" });
+    expect(check({ secret: secret.replace(/.(?=..$)/, "9") })).toMatchObject({ ok: false, rule: "mismatch" });
+    if (["twilio", "square", "hubspot"].includes(scheme)) {
+      expect(check({ url: `${url}x` })).toMatchObject({ ok: false, rule: "mismatch" });
+    }
+    if (["svix", "hubspot", "linear", "paddle"].includes(scheme)) {
+      for (const at of [seconds - 301, seconds + 301]) {
+        expect(check({ seconds: at })).toMatchObject({ ok: false, rule: "time" });
+      }
+    }
+  });
+});
+
 /** GitHub's example payloads of every event, up to 30 KB, with non-ASCII text. */
-const events: { name: string; examples: object[] }[] = createRequire(import.meta.url)(
+const events: { name: string; examples: object[] }[] = load(
   "@octokit/webhooks-examples/api.github.com/index.json",
 );
 const payloads = events.flatMap(({ examples }) => examples.slice(0, 2)).map((each) => JSON.stringify(each));
@@ -132,12 +160,16 @@ describe("the senders' libraries", () => {
         "webhook-signature": library.sign(`msg_${n}`, new Date(nowSeconds * 1000), payload),
       };
       const body = Buffer.from(payload);
-      expect(verifySignature(definitionOf("standard"), [secret], headers, body, nowSeconds)).toEqual({
-        ok: true,
-      });
+      expect(verifySignature(definitionOf("standard"), [secret], headers, body, nowSeconds, hookUrl)).toEqual(
+        {
+          ok: true,
+        },
+      );
       const other = { ...headers, "webhook-id": "msg_x" };
       expect(() => library.verify(payload, other)).toThrow();
-      expect(verifySignature(definitionOf("standard"), [secret], other, body, nowSeconds).ok).toBe(false);
+      expect(verifySignature(definitionOf("standard"), [secret], other, body, nowSeconds, hookUrl).ok).toBe(
+        false,
+      );
     }
   });
 
@@ -147,7 +179,7 @@ describe("the senders' libraries", () => {
       const body = Buffer.from(payload);
       for (const value of [signature, signature.replace(/.$/, (last) => (last === "0" ? "1" : "0"))]) {
         const headers = { "x-hub-signature-256": value };
-        expect(verifySignature(definitionOf("github"), ["octo secret"], headers, body, 0).ok).toBe(
+        expect(verifySignature(definitionOf("github"), ["octo secret"], headers, body, 0, hookUrl).ok).toBe(
           await verifyGithub("octo secret", payload, value),
         );
       }
@@ -163,7 +195,7 @@ describe("the senders' libraries", () => {
       const header = webhooks.generateTestHeaderString({ payload, secret, timestamp: nowSeconds });
       const headers = { "stripe-signature": header };
       const body = Buffer.from(payload);
-      expect(verifySignature(definitionOf("stripe"), [secret], headers, body, nowSeconds)).toEqual({
+      expect(verifySignature(definitionOf("stripe"), [secret], headers, body, nowSeconds, hookUrl)).toEqual({
         ok: true,
       });
       const constructed = webhooks.constructEvent(payload, header, secret);
@@ -171,5 +203,62 @@ describe("the senders' libraries", () => {
         constructed.id,
       );
     }
+  });
+
+  test("discord-interactions", async () => {
+    const { verifyKey } = load("discord-interactions");
+    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+    const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("hex");
+    for (const payload of payloads.slice(0, 20)) {
+      const text = sign(null, Buffer.from(`${nowSeconds}${payload}`), privateKey).toString("hex");
+      const headers = { "x-signature-ed25519": text, "x-signature-timestamp": `${nowSeconds}` };
+      for (const body of [payload, `${payload} `]) {
+        const { ok } = verifySignature(
+          definitionOf("discord"),
+          [key],
+          headers,
+          Buffer.from(body),
+          nowSeconds,
+          hookUrl,
+        );
+        expect(ok).toBe(await verifyKey(body, text, `${nowSeconds}`, key));
+        expect(ok).toBe(body === payload);
+      }
+    }
+  });
+
+  test("@sendgrid/eventwebhook", () => {
+    const { EventWebhook } = load("@sendgrid/eventwebhook");
+    const library = new EventWebhook();
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const key = publicKey.export({ format: "der", type: "spki" }).toString("base64");
+    const other = generateKeyPairSync("ec", { namedCurve: "prime256v1" }).publicKey;
+    const otherKey = other.export({ format: "der", type: "spki" }).toString("base64");
+    const payload = JSON.stringify([{ email: "example@test.com", event: "processed", note: "größe" }]);
+    const text = sign("sha256", Buffer.from(`${nowSeconds}${payload}`), privateKey).toString("base64");
+    const name = "x-twilio-email-event-webhook";
+    const check = (body: string, time: number, secret: string, signature = text) =>
+      verifySignature(
+        definitionOf("sendgrid"),
+        [secret],
+        { [`${name}-signature`]: signature, [`${name}-timestamp`]: `${time}` },
+        Buffer.from(body),
+        nowSeconds,
+        hookUrl,
+      ).ok;
+    const ecdsa = library.convertPublicKeyToECDSA(key);
+    for (const [body, time] of [
+      [payload, nowSeconds],
+      [`${payload} `, nowSeconds],
+      [payload, nowSeconds - 1],
+    ] as const) {
+      const isValid = library.verifySignature(ecdsa, body, text, `${time}`);
+      expect(check(body, time, key)).toBe(isValid);
+      expect(isValid).toBe(body === payload && time === nowSeconds);
+    }
+    expect(check(payload, nowSeconds, otherKey)).toBe(false);
+    expect(check(payload, nowSeconds, "not a key")).toBe(false);
+    expect(check(payload, nowSeconds, key, Buffer.from("not DER").toString("base64"))).toBe(false);
+    expect(check(payload, nowSeconds, key, "!")).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readDelivery, ruleMessages, verifySignature } from "../../server/webhooks/signatures/index.ts";
-import { definitionOf, type Sender, senders } from "./signers.ts";
+import { definitionOf, hookUrl, type Sender, senders } from "./signers.ts";
 
 const now = 1_700_000_000;
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -17,8 +17,9 @@ function verify(
   body: Uint8Array,
   secrets = [secret],
   at = now,
+  url = hookUrl,
 ) {
-  return verifySignature(sender.definition, secrets, headers, body, at);
+  return verifySignature(sender.definition, secrets, headers, body, at, url);
 }
 
 function expectRefused(verification: ReturnType<typeof verify>, rule?: string): void {
@@ -123,6 +124,19 @@ describe.each(Object.entries(senders))("%s", (_name, sender) => {
     );
   });
 });
+
+describe.each(Object.entries(senders).filter(([, { signsUrl }]) => signsUrl))(
+  "the URL of %s",
+  (_name, sender) => {
+    test("refuses a signature for another URL", () => {
+      const body = Buffer.from("{}");
+      const headers = sender.sign(secret, body, now);
+      for (const url of [hookUrl.slice(0, -1), `${hookUrl}b`, hookUrl.replace("https", "http")]) {
+        expectRefused(verify(sender, headers, body, [secret], now, url), "mismatch");
+      }
+    });
+  },
+);
 
 describe.each(Object.entries(senders).filter(([, { timed }]) => timed))("the time of %s", (_name, sender) => {
   test("allows a difference of 300 seconds and no more", () => {
@@ -235,10 +249,13 @@ describe("hmac", () => {
           forms.push(digest.toString("base64").replaceAll("+", "-").replaceAll("/", "_"));
         for (const form of forms) {
           const signed = { ...headers, "x-sum": `p=${form}` };
-          expect(verifySignature(definition, [secret], signed, body, now), `${encoding} ${form}`).toEqual({
+          expect(
+            verifySignature(definition, [secret], signed, body, now, hookUrl),
+            `${encoding} ${form}`,
+          ).toEqual({
             ok: true,
           });
-          expect(verifySignature(definition, [secret], { "x-sum": form }, body, now).ok).toBe(false);
+          expect(verifySignature(definition, [secret], { "x-sum": form }, body, now, hookUrl).ok).toBe(false);
         }
       }
     },
@@ -248,7 +265,7 @@ describe("hmac", () => {
 describe("token", () => {
   const definition = definitionOf("token", { header: "x-gitlab-token" });
   const check = (token: string | undefined, secrets: string[]) =>
-    verifySignature(definition, secrets, { "x-gitlab-token": token }, Buffer.from("{}"), now);
+    verifySignature(definition, secrets, { "x-gitlab-token": token }, Buffer.from("{}"), now, hookUrl);
 
   test("accepts the secret and nothing else", () => {
     fc.assert(

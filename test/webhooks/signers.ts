@@ -19,12 +19,17 @@ export function definitionOf(
   };
 }
 
+/** The URL that schemes sign when they sign one. */
+export const hookUrl = "https://hooks.example.com/webhook/org_1/agent/echo/hook?a=%3Ab";
+
 export interface Sender {
   definition: SignatureDefinition;
   /** Where the signature is, for tests that damage it. */
   header: string;
   /** Whether a time is signed. */
   timed: boolean;
+  /** Whether the URL is signed. */
+  signsUrl?: true;
   sign(secret: string, body: Uint8Array, seconds: number): IncomingHttpHeaders;
 }
 
@@ -69,6 +74,70 @@ export const senders: Record<string, Sender> = {
       return { "x-slack-request-timestamp": `${seconds}`, "x-slack-signature": `v0=${signature}` };
     },
   },
+  svix: {
+    definition: definitionOf("svix"),
+    header: "svix-signature",
+    timed: true,
+    sign(secret, body, seconds) {
+      const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+      const signature = hmac("sha256", key, `msg_1.${seconds}.`, body).toString("base64");
+      return { "svix-id": "msg_1", "svix-timestamp": `${seconds}`, "svix-signature": `v1,${signature}` };
+    },
+  },
+  meta: bodySender("meta", "x-hub-signature-256", "sha256=", "hex"),
+  bitbucket: bodySender("bitbucket", "x-hub-signature", "sha256=", "hex"),
+  jira: bodySender("jira", "x-hub-signature", "sha256=", "hex"),
+  lemonsqueezy: bodySender("lemonsqueezy", "x-signature", "", "hex"),
+  dropbox: bodySender("dropbox", "x-dropbox-signature", "", "hex"),
+  typeform: bodySender("typeform", "typeform-signature", "sha256=", "base64"),
+  line: bodySender("line", "x-line-signature", "", "base64"),
+  zoom: {
+    definition: definitionOf("zoom"),
+    header: "x-zm-signature",
+    timed: true,
+    sign(secret, body, seconds) {
+      const signature = hmac("sha256", secret, `v0:${seconds}:`, body).toString("hex");
+      return { "x-zm-request-timestamp": `${seconds}`, "x-zm-signature": `v0=${signature}` };
+    },
+  },
+  paddle: {
+    definition: definitionOf("paddle"),
+    header: "paddle-signature",
+    timed: true,
+    sign(secret, body, seconds) {
+      return {
+        "paddle-signature": `ts=${seconds};h1=${hmac("sha256", secret, `${seconds}:`, body).toString("hex")}`,
+      };
+    },
+  },
+  calendly: {
+    definition: definitionOf("calendly"),
+    header: "calendly-webhook-signature",
+    timed: true,
+    sign(secret, body, seconds) {
+      const signature = hmac("sha256", secret, `${seconds}.`, body).toString("hex");
+      return { "calendly-webhook-signature": `t=${seconds},v1=${signature}` };
+    },
+  },
+  square: {
+    definition: definitionOf("square"),
+    header: "x-square-hmacsha256-signature",
+    timed: false,
+    signsUrl: true,
+    sign(secret, body) {
+      return { "x-square-hmacsha256-signature": hmac("sha256", secret, hookUrl, body).toString("base64") };
+    },
+  },
+  trello: {
+    definition: definitionOf("trello"),
+    header: "x-trello-webhook",
+    timed: false,
+    signsUrl: true,
+    sign(secret, body) {
+      const signed = Buffer.concat([body, Buffer.from(hookUrl)]);
+      return { "x-trello-webhook": hmac("sha1", secret, "", signed).toString("base64") };
+    },
+  },
   shopify: {
     definition: definitionOf("shopify"),
     header: "x-shopify-hmac-sha256",
@@ -100,6 +169,21 @@ export const senders: Record<string, Sender> = {
     },
   },
 };
+
+/** A sender whose signature is the HMAC-SHA256 of the body. */
+function bodySender(
+  scheme: SignatureScheme,
+  header: string,
+  prefix: string,
+  encoding: "hex" | "base64",
+): Sender {
+  return {
+    definition: definitionOf(scheme),
+    header,
+    timed: false,
+    sign: (secret, body) => ({ [header]: prefix + hmac("sha256", secret, "", body).toString(encoding) }),
+  };
+}
 
 function hmac(algorithm: string, key: string | Uint8Array, before: string, body: Uint8Array): Buffer {
   return createHmac(algorithm, key)

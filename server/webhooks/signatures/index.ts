@@ -11,19 +11,70 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition, SignatureScheme } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
-import * as github from "./github.ts";
 import * as hmac from "./hmac.ts";
 import type { Delivery, Scheme, SignatureRule, Verification } from "./scheme.ts";
 import { noSecret } from "./scheme.ts";
-import * as shopify from "./shopify.ts";
-import * as slack from "./slack.ts";
+import { basic } from "./senders/basic.ts";
+import { bitbucket } from "./senders/bitbucket.ts";
+import { calendly } from "./senders/calendly.ts";
+import { discord } from "./senders/discord.ts";
+import { dropbox } from "./senders/dropbox.ts";
+import { github } from "./senders/github.ts";
+import { gitlab } from "./senders/gitlab.ts";
+import { hubspot } from "./senders/hubspot.ts";
+import { jira } from "./senders/jira.ts";
+import { lemonsqueezy } from "./senders/lemonsqueezy.ts";
+import { line } from "./senders/line.ts";
+import { linear } from "./senders/linear.ts";
+import { mailgun } from "./senders/mailgun.ts";
+import { meta } from "./senders/meta.ts";
+import { microsoft } from "./senders/microsoft.ts";
+import { paddle } from "./senders/paddle.ts";
+import { sendgrid } from "./senders/sendgrid.ts";
+import { shopify } from "./senders/shopify.ts";
+import { slack } from "./senders/slack.ts";
+import { square } from "./senders/square.ts";
+import { stripe } from "./senders/stripe.ts";
+import { trello } from "./senders/trello.ts";
+import { twilio } from "./senders/twilio.ts";
+import { typeform } from "./senders/typeform.ts";
+import { zoom } from "./senders/zoom.ts";
 import * as standard from "./standard.ts";
-import * as stripe from "./stripe.ts";
 import * as token from "./token.ts";
 
 export type { Delivery, SignatureRule, Verification } from "./scheme.ts";
 
-const schemes: Record<SignatureScheme, Scheme> = { standard, github, stripe, slack, shopify, hmac, token };
+const schemes: Record<SignatureScheme, Scheme> = {
+  standard,
+  svix: standard,
+  hmac,
+  token,
+  basic,
+  bitbucket,
+  calendly,
+  discord,
+  dropbox,
+  github,
+  gitlab,
+  hubspot,
+  jira,
+  lemonsqueezy,
+  line,
+  linear,
+  mailgun,
+  meta,
+  microsoft,
+  paddle,
+  sendgrid,
+  shopify,
+  slack,
+  square,
+  stripe,
+  trello,
+  twilio,
+  typeform,
+  zoom,
+};
 
 /**
  * Verifies the raw bytes, before anything is parsed. Never throws; refuses when no secret is set.
@@ -31,6 +82,7 @@ const schemes: Record<SignatureScheme, Scheme> = { standard, github, stripe, sla
  * @param secrets - the values of `definition.secrets`, without those that are not set
  * @param headers - names in lower case
  * @param nowSeconds - Unix time; a signed time may differ from it by 300 seconds
+ * @param url - the URL as the sender knows it, which some schemes sign
  */
 export function verifySignature(
   definition: SignatureDefinition,
@@ -38,9 +90,10 @@ export function verifySignature(
   headers: IncomingHttpHeaders,
   body: Uint8Array,
   nowSeconds: number,
+  url: string,
 ): Verification {
   if (!secrets.some((secret) => secret !== "")) return noSecret;
-  return schemes[definition.scheme].verify({ definition, secrets, headers, body, nowSeconds });
+  return schemes[definition.scheme].verify({ definition, secrets, headers, body, nowSeconds, url });
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Helpers of the schemes that read a request. */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { isJsonObject, type JsonObject } from "../../../project/json.ts";
 import type { Delivery, Verification } from "./scheme.ts";
-import { missing, refused } from "./scheme.ts";
+import { accepted, missing, refused } from "./scheme.ts";
 
 /** Seconds that a signed time may differ from the server's, in either direction. */
 const toleranceSeconds = 300;
@@ -26,6 +27,23 @@ export function refuseTime(seconds: string | null, name: string, nowSeconds: num
     "time",
     `The time in ${name} is ${Math.ceil(Math.abs(ageSeconds))} s ${direction} the server's; ${toleranceSeconds} s are allowed.`,
   );
+}
+
+/** Accepts a time in milliseconds of Unix time that is near the server's. */
+export function checkMilliseconds(milliseconds: unknown, name: string, nowSeconds: number): Verification {
+  const isWhole = typeof milliseconds === "number" && Number.isSafeInteger(milliseconds) && milliseconds >= 0;
+  if (!isWhole) return refused("time", `The time in ${name} must be whole milliseconds of Unix time.`);
+  return refuseTime(`${Math.floor(milliseconds / 1000)}`, name, nowSeconds) ?? accepted;
+}
+
+/** The body as a JSON object, for schemes that sign or authenticate by values of the body; null for any other body. */
+export function parsedObject(body: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString());
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A delivery with the sender's id, which may have any type and length. */

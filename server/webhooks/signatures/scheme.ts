@@ -20,6 +20,8 @@ export interface SignedRequest {
   body: Uint8Array;
   /** The server's Unix time. */
   nowSeconds: number;
+  /** The URL as the sender knows it: the server's public URL, the path and the query. */
+  url: string;
 }
 
 /**

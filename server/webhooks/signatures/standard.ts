@@ -1,11 +1,13 @@
 /**
  * Standard Webhooks 1.0.0: `webhook-signature` lists signatures of `<webhook-id>.<webhook-timestamp>.<body>`, separated
  * by spaces. `v1` is HMAC-SHA256, its secret `whsec_` and base64; `v1a` is Ed25519, its secret, here the sender's public
- * key, `whpk_` and base64.
+ * key, `whpk_` and base64. Svix and its customers, such as Clerk and Resend, send the same headers as `svix-…`.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ * https://docs.svix.com/receiving/verifying-payloads/how-manual
  */
-import { createPublicKey, verify as verifyEd25519 } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { someHmacMatches } from "./digest.ts";
+import { isEd25519 } from "./ed25519.ts";
 import { deliveryOf, header, refuseTime } from "./request.ts";
 import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
@@ -16,20 +18,21 @@ const maxSignatures = 8;
 export const signsDeliveryId = true;
 
 export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): Verification {
-  const id = header(headers, "webhook-id");
-  const timestamp = header(headers, "webhook-timestamp");
-  const signature = header(headers, "webhook-signature");
-  if (signature === null) return missing("webhook-signature");
-  if (id === null) return missing("webhook-id");
+  const brand = brandOf(headers);
+  const id = header(headers, `${brand}-id`);
+  const timestamp = header(headers, `${brand}-timestamp`);
+  const signature = header(headers, `${brand}-signature`);
+  if (signature === null) return missing(`${brand}-signature`);
+  if (id === null) return missing(`${brand}-id`);
   // The specification forbids a full stop in the id: one signed text could be split into another id and body.
   if (!/^[\x21-\x2d\x2f-\x7e]+$/.test(id)) {
-    return malformed("webhook-id", "visible ASCII without full stops");
+    return malformed(`${brand}-id`, "visible ASCII without full stops");
   }
-  const untimely = refuseTime(timestamp, "webhook-timestamp", nowSeconds);
+  const untimely = refuseTime(timestamp, `${brand}-timestamp`, nowSeconds);
   if (untimely !== null) return untimely;
   const candidates = signature.split(" ", maxSignatures + 1);
   if (candidates.length > maxSignatures) {
-    return malformed("webhook-signature", `at most ${maxSignatures} signatures`);
+    return malformed(`${brand}-signature`, `at most ${maxSignatures} signatures`);
   }
   const symmetric = secrets.map((secret) => secret.replace(/^whsec_/, "")).filter(isBase64);
   const asymmetric = secrets.filter((secret) => secret.startsWith("whpk_")).map((secret) => secret.slice(5));
@@ -44,7 +47,14 @@ export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): V
 }
 
 export function delivery(headers: IncomingHttpHeaders): Delivery {
-  return deliveryOf(header(headers, "webhook-id"));
+  return deliveryOf(header(headers, `${brandOf(headers)}-id`));
+}
+
+/** One set of headers is read as a whole, so that an unsigned id cannot accompany a signature of the other set. */
+function brandOf(headers: IncomingHttpHeaders): "webhook" | "svix" {
+  return headers["webhook-signature"] === undefined && headers["svix-signature"] !== undefined
+    ? "svix"
+    : "webhook";
 }
 
 function of(version: string, candidates: string[]): string[] {
@@ -62,18 +72,7 @@ function someEd25519Matches(keys: string[], before: string, body: Uint8Array, ca
   const signatures = candidates
     .map((text) => ({ text, raw: Buffer.from(text, "base64") }))
     .filter(({ text, raw }) => raw.length === 64 && raw.toString("base64") === text);
-  return keys.some((key) => signatures.some(({ raw }) => verifiesEd25519(key, message, raw)));
-}
-
-function verifiesEd25519(publicKey: string, message: Uint8Array, signature: Uint8Array): boolean {
-  const raw = Buffer.from(publicKey, "base64");
-  if (raw.length !== 32) return false;
-  const x = raw.toString("base64url");
-  try {
-    const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
-    return verifyEd25519(null, message, key, signature);
-  } catch {
-    // Deno throws for a key that is not a point of the curve; on Node and Bun the verification fails.
-    return false;
-  }
+  return keys.some((key) =>
+    signatures.some(({ raw }) => isEd25519(Buffer.from(key, "base64"), message, raw)),
+  );
 }
