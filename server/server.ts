@@ -1,5 +1,6 @@
 /** The composition root: the only file that names the concrete drivers and connects the parts. */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { KeyWatch } from "./auth/key-watch.ts";
@@ -39,6 +40,9 @@ import { Waiters } from "./webhooks/waiters.ts";
 
 /** Running executions may finish for this long after SIGTERM; then they are requeued. */
 const shutdownGraceMs = 20_000;
+
+/** Time for the end of open streams to reach their clients. */
+const flushMs = 500;
 
 export interface RunningServer {
   /** The address that it listens on, for example `http://127.0.0.1:7070`. */
@@ -200,6 +204,8 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
       await scheduler.close();
       await housekeeper.close();
       await executor.close(shutdownGraceMs);
+      // Streams have ended, and their last bytes are on the way.
+      await Promise.race([drained, setTimeout(flushMs)]);
       listener.close();
       await drained;
       await rejections.flush();

@@ -2,6 +2,7 @@
 import * as http from "node:http";
 import * as http2 from "node:http2";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { http1Handover } from "../runtime.ts";
 import { carry } from "../sender.ts";
@@ -20,10 +21,10 @@ export function createPlainListener(handler: Handler, admission: Admission): Lis
   http1.requestTimeout = 0;
   http1.keepAliveTimeout = idleMs;
   http1.on("clientError", answerClientError);
-  http1.on("checkContinue", handler);
+  http1.on("checkContinue", withExpectation(handler));
   const http2Server = http2.createServer(http2Options(), handler as unknown as Http2Handler);
   http2Server.on("session", (session) => sessions.add(session));
-  http2Server.on("checkContinue", handler as unknown as Http2Handler);
+  http2Server.on("checkContinue", withExpectation(handler) as unknown as Http2Handler);
   const { acceptor, serve } = createAcceptor(http1);
   acceptor.on("connection", (socket: Socket) => {
     if (!admission.admit(socket)) return;

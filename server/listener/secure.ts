@@ -1,6 +1,7 @@
 /** Serves HTTP/1.1 and HTTP/2 over TLS. */
 import * as http2 from "node:http2";
 import type { Socket } from "node:net";
+import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { readTlsFiles, type TlsFiles } from "../tls.ts";
 import type { Admission } from "./admission.ts";
@@ -25,7 +26,7 @@ export function createTlsListener(handler: Handler, admission: Admission, files:
     handler as unknown as Http2Handler,
   );
   server.on("session", (session) => sessions.add(session));
-  server.on("checkContinue", handler as unknown as Http2Handler);
+  server.on("checkContinue", withExpectation(handler) as unknown as Http2Handler);
   server.on("connection", (socket: Socket) => void admission.admit(socket));
   return {
     listen: (port, host) => listening(server, port, host),

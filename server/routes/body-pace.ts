@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage as Request, ServerResponse as Response } from "node:http";
+import type { Duplex, Readable, Writable } from "node:stream";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 
@@ -66,9 +67,14 @@ function slowBody(request: Request, { minBytesPerSecond, totalMs }: Pace): Conne
 const expecting = new WeakMap<Request, Response>();
 const stalled = new WeakSet<Request>();
 
-/** Notes that the client waits for `100 Continue` before it sends the body. */
-export function expectContinue(request: Request, response: Response): void {
-  expecting.set(request, response);
+/** Handles a request whose client waits for `100 Continue` before it sends the body. */
+export function withExpectation(
+  handler: (request: Request, response: Response) => void,
+): (request: Request, response: Response) => void {
+  return (request, response) => {
+    expecting.set(request, response);
+    handler(request, response);
+  };
 }
 
 /** Asks for the body if the client waits for that. Call it when nothing but the body can be wrong. */
@@ -90,38 +96,48 @@ export function mustClose(request: Request): boolean {
 
 /**
  * Discards the rest of the body after the response, within limits of size and time. An unread body is read without limit
- * on Node and blocks the connection on Deno. An HTTP/2 stream ends with RST_STREAM(NO_ERROR) instead (RFC 9113, section
- * 8.1): an open stream would count against the limit of the connection for as long as it lives.
+ * on Node and blocks the connection on Deno. An HTTP/2 stream over a limit ends with RST_STREAM(NO_ERROR) (RFC 9113,
+ * section 8.1): an open stream would count against the limit of its connection. Resetting every such stream at once lost
+ * against this: clients that still write report the reset instead of the response.
  */
 export function discardRest(request: Request, response: Response): void {
   if (request.complete || finishing.has(request)) return;
   finishing.add(request);
-  if (response.writableFinished) finish(request);
-  else response.once("finish", () => finish(request));
+  // A response of HTTP/2 finishes when its stream closes, which is after the rest of the body.
+  const sent: Writable = "stream" in request ? (request.stream as Duplex) : response;
+  if (sent.writableFinished) finish(request);
+  else sent.once("finish", () => finish(request));
 }
 
 const finishing = new WeakSet<Request>();
 
 function finish(request: Request): void {
-  if (request.complete || request.destroyed) return;
-  if ("stream" in request) {
-    const stream = request.stream as { close(code: number): void };
-    stream.close(0);
-    return;
-  }
-  const { socket } = request;
+  // A request of HTTP/2 counts as complete when its response has ended, and only its stream tells the rest.
+  const source: Readable = "stream" in request ? (request.stream as Readable) : request;
+  if (source.destroyed || source.readableEnded || (source === request && request.complete)) return;
   if (stalled.has(request)) {
-    socket.destroySoon();
+    giveUp(request);
     return;
   }
   let bytes = 0;
-  const timer = setTimeout(() => socket.destroy(), restMs);
+  const timer = setTimeout(() => giveUp(request), restMs);
   const stop = () => clearTimeout(timer);
-  request.on("data", (chunk: Uint8Array) => {
+  // The request of HTTP/2 pauses its stream when its own buffer is full.
+  if (source !== request) source.removeAllListeners("data");
+  source.on("data", (chunk: Uint8Array) => {
     bytes += chunk.byteLength;
-    if (bytes > maxRestBytes) socket.destroy();
+    if (bytes > maxRestBytes) giveUp(request);
   });
-  request.once("end", stop);
-  request.once("close", stop);
-  request.resume();
+  source.on("error", stop);
+  source.once("end", stop);
+  source.once("close", stop);
+  source.resume();
 }
+
+function giveUp(request: Request): void {
+  if ("stream" in request) (request.stream as { close(code: number): void }).close(noError);
+  else request.socket.destroySoon();
+}
+
+/** NO_ERROR of HTTP/2. */
+const noError = 0;
