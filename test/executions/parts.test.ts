@@ -112,15 +112,15 @@ describe("LogLimiter", () => {
   });
 });
 
-test("a deployment starts eight runners at once, then two per second", () => {
+test("a deployment starts eight runners at once, then one per second", () => {
   const limiter = new StartLimiter();
   const at = (nowMs: number, times: number): number[] =>
     Array.from({ length: times }, () => limiter.take(nowMs));
-  expect(at(1000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);
-  expect(at(1400, 1)).toEqual([100]);
-  expect(at(1500, 2)).toEqual([0, 500]);
-  expect(at(2500, 3)).toEqual([0, 0, 500]);
-  expect(at(1_000_000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 500]);
+  expect(at(1000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1000]);
+  expect(at(1900, 1)).toEqual([100]);
+  expect(at(2000, 2)).toEqual([0, 1000]);
+  expect(at(4000, 3)).toEqual([0, 0, 1000]);
+  expect(at(1_000_000, 9)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1000]);
 });
 
 describe("ErrorDescriber", () => {

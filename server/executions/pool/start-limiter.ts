@@ -1,7 +1,7 @@
 /** Limits how often a deployment starts runners: code that crashes in a loop must not keep the machine busy. */
 
 const burst = 8;
-const perSecond = 2;
+const perSecond = 1;
 
 /** A token bucket. */
 export class StartLimiter {
