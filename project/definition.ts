@@ -56,6 +56,12 @@ export interface WebhookDefinition {
   /** Header, in lower case, that carries the sender's own delivery id. */
   idempotency: { header: string } | null;
   rateLimit: { requestsPerSecond: number; burst: number } | null;
+  /** The payload is `{ headers, query, body }`, and any content type is accepted. */
+  raw?: true;
+  /** Requests with files in `multipart/form-data` are refused. */
+  files?: "refuse";
+  /** Addresses and CIDR ranges that requests may come from. Absent: any. */
+  allowFrom?: string[];
 }
 
 /** Pairs instead of an object, so that no parameter name can set a prototype. */

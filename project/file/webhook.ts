@@ -1,6 +1,8 @@
+import { parseRange } from "../address-range.ts";
 import type { FieldMapping, WebhookDefinition } from "../definition.ts";
 import { parsePath } from "../path.ts";
-import { readHeaderName, readName, readNumber, readText } from "./scalars.ts";
+import { quoted } from "../problem.ts";
+import { readBoolean, readChoice, readHeaderName, readName, readNumber, readText } from "./scalars.ts";
 import { readSignature } from "./signature.ts";
 import type { View } from "./view.ts";
 
@@ -16,7 +18,16 @@ export function readWebhooks(view: View | null): WebhookDefinition[] {
 }
 
 function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
-  const fields = view.fields(["slug", "field_mapping", "signature", "idempotency", "rate_limit"]);
+  const fields = view.fields([
+    "slug",
+    "field_mapping",
+    "signature",
+    "idempotency",
+    "rate_limit",
+    "raw",
+    "files",
+    "allow_from",
+  ]);
   if (fields === null) return null;
   const slugView = fields.require("slug");
   const slug = slugView === null ? null : readName(slugView);
@@ -27,10 +38,40 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
   const idempotency = idempotencyView === null ? null : readIdempotency(idempotencyView);
   const rateView = fields.get("rate_limit");
   const rateLimit = rateView === null ? null : readRateLimit(rateView);
+  const rawView = fields.get("raw");
+  const raw = rawView === null ? false : readBoolean(rawView);
+  const filesView = fields.get("files");
+  const files = filesView === null ? "keep" : readChoice(filesView, ["keep", "refuse"] as const);
+  const allowView = fields.get("allow_from");
+  const allowFrom = allowView === null ? null : readRanges(allowView);
   if (slugView === null || slug === null) return null;
   if (slugs.has(slug)) return slugView.fail(`two webhooks of one target have the slug "${slug}"`);
   slugs.add(slug);
-  return { slug, fieldMapping, signature, idempotency, rateLimit };
+  return {
+    slug,
+    fieldMapping,
+    signature,
+    idempotency,
+    rateLimit,
+    ...(raw === true && { raw }),
+    ...(files === "refuse" && { files }),
+    ...(allowFrom !== null && { allowFrom }),
+  };
+}
+
+/** IP addresses and CIDR ranges. */
+function readRanges(view: View): string[] | null {
+  const ranges: string[] = [];
+  const items = view.items() ?? [];
+  for (const item of items) {
+    const text = readText(item);
+    if (text === null) continue;
+    if (parseRange(text) === null)
+      item.fail(`${item.path} must be an IP address or a CIDR range, not ${quoted(text)}`);
+    else ranges.push(text);
+  }
+  if (items.length === 0) return view.fail(`${view.path} must list at least one address`);
+  return ranges.length === items.length ? ranges : null;
 }
 
 function readMapping(view: View | null): FieldMapping {

@@ -22,6 +22,17 @@ export function bodyError(refusal: BodyRefusal, message: string): ConnectError {
   }
 }
 
+/** The error for a content type that webhooks do not accept. */
+export function contentTypeError(): ConnectError {
+  return invalid("The Content-Type must be JSON, a form, text or XML, in UTF-8.", {
+    status: 415,
+    headers: {
+      accept:
+        "application/json, application/x-www-form-urlencoded, multipart/form-data, text/*, application/xml",
+    },
+  });
+}
+
 export function jsonError(refusal: JsonRefusal | "media_type", message: string): ConnectError {
   if (refusal !== "media_type") return invalid(message);
   return invalid("The Content-Type must be application/json, or another JSON type (+json), in UTF-8.", {

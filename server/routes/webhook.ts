@@ -11,19 +11,23 @@ import { fail, notFound, statusOf, toPublicError } from "../errors.ts";
 import { senderAddress } from "../sender.ts";
 import type { App } from "../services/app.ts";
 import { addressOf } from "../webhooks/address.ts";
-import { isJsonContentType, readBody } from "../webhooks/body.ts";
+import { readBody } from "../webhooks/body.ts";
+import { isCloudEvent } from "../webhooks/content/cloud-event.ts";
+import { contentKindOf } from "../webhooks/content/kind.ts";
 import { withoutCredentials } from "../webhooks/credentials.ts";
 import { type IdempotencyKey, idempotencyKeyOf } from "../webhooks/idempotency.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
 import type { Rejection } from "../webhooks/rejection-log.ts";
 import type { Route } from "../webhooks/route-table.ts";
 import { readDelivery, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
+import { isAllowedSource } from "../webhooks/source.ts";
 import type { Payload, WebhookAddress } from "../webhooks/trigger.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
-import { bodyError, jsonError } from "./body-error.ts";
+import { bodyError, contentTypeError } from "./body-error.ts";
 import { inviteBody } from "./body-pace.ts";
 import type { Match } from "./http-rule.ts";
 import { originForm } from "./origin-form.ts";
+import { readOtherContent, readRaw } from "./webhook-content.ts";
 
 const bodyTimeoutMs = 30_000;
 const dayMs = 86_400_000;
@@ -94,24 +98,34 @@ function readAddress({ match, environment }: WebhookRequest): WebhookAddress {
 async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection): Promise<void> {
   const { app, request, response } = hook;
   const { limits } = app.config;
-  app.limits.admit(route.orgId, senderAddress(request.socket));
-  if (!isJsonContentType(request.headers["content-type"])) throw jsonError("media_type", "");
+  const source = senderAddress(request.socket);
+  app.limits.admit(route.orgId, source);
+  if (!isAllowedSource(route.definition, source)) {
+    rejection.reason = `The address ${source ?? "of the sender"} is not in allow_from.`;
+    throw fail(Code.PermissionDenied, "This webhook does not accept requests from your address.");
+  }
+  const kind = contentKindOf(request.headers["content-type"]);
+  const isEvent = isCloudEvent(request.headers);
+  const { signature, raw } = route.definition;
+  if (kind === null && !isEvent && raw !== true) throw contentTypeError();
   inviteBody(request);
   const read = await readBody(request, { maxBytes: limits.webhookBytes, timeoutMs: bodyTimeoutMs });
   if (!read.ok) throw bodyError(read.code, read.message);
   const { body } = read;
   rejection.sizeBytes = body.byteLength;
-  const { signature } = route.definition;
   if (signature !== null) await verify(hook, route, rejection, body);
-  const payload = parseJsonObject(body, { depth: limits.jsonDepth });
-  if (!payload.ok) throw jsonError(payload.code, payload.message);
-  rejection.payload = payload.text;
-  const delivery = signature === null ? null : readDelivery(signature, request.headers, payload.value);
+  const depth = limits.jsonDepth;
+  const json = kind === "json" && !isEvent ? parseJsonObject(body, { depth }) : null;
+  const content = json?.ok ? json : readOtherContent(request, route, kind, body, json, depth);
+  rejection.payload = content.text;
+  const delivery = signature === null ? null : readDelivery(signature, request.headers, content.value);
   if (delivery !== null && delivery.challenge !== null) {
     response.writeHead(200, { "content-type": "text/plain; charset=utf-8", ...app.limits.peek(route) });
     response.end(delivery.challenge);
     return;
   }
+  const payload = raw === true ? readRaw(request, route, body) : content;
+  rejection.payload = payload.text;
   const keyed = { headers: request.headers, body, deliveryId: delivery?.deliveryId ?? null };
   const key = idempotencyKeyOf(route, keyed, limits.retentionDays * dayMs);
   await accept(hook, route, payload, key, body.byteLength);

@@ -23,23 +23,31 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * too large for a double, which would be stored as `null`, and nesting over the limit.
  */
 export function parseJsonObject(body: Uint8Array, limits: JsonLimits): JsonResult {
+  const parsed = parseJson(body);
+  if (!parsed.ok) return parsed;
+  const { value, text } = parsed;
+  if (!isJsonObject(value))
+    return refusal("not_object", `The body must be a JSON object, not ${nameOf(value)}.`);
+  const violation = findViolation(value, limits.depth);
+  if (violation !== null) return refusal(violation, violationMessage(violation, limits.depth));
+  return { ok: true, value, text };
+}
+
+/** Parses any JSON, without limits on nesting and numbers. */
+export function parseJson(
+  body: Uint8Array,
+): { ok: true; value: JsonValue; text: string } | { ok: false; code: JsonRefusal; message: string } {
   let text: string;
   try {
     text = utf8.decode(body);
   } catch {
     return refusal("not_utf8", "The body must be UTF-8.");
   }
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return { ok: true, value: JSON.parse(text) as JsonValue, text };
   } catch {
     return refusal("not_json", "The body must be JSON.");
   }
-  if (!isJsonObject(value))
-    return refusal("not_object", `The body must be a JSON object, not ${nameOf(value)}.`);
-  const violation = findViolation(value, limits.depth);
-  if (violation !== null) return refusal(violation, violationMessage(violation, limits.depth));
-  return { ok: true, value, text };
 }
 
 export function violationMessage(violation: JsonViolation, depth: number): string {
@@ -71,7 +79,7 @@ function check(value: JsonValue | undefined, levels: number): JsonViolation | nu
   return typeof value === "number" && !Number.isFinite(value) ? "number_too_large" : null;
 }
 
-function refusal(code: JsonRefusal, message: string): JsonResult {
+function refusal(code: JsonRefusal, message: string): { ok: false; code: JsonRefusal; message: string } {
   return { ok: false, code, message };
 }
 

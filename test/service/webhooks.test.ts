@@ -237,13 +237,9 @@ onEveryRuntime("webhooks", { env }, (server) => {
     }
   });
 
-  test("refuses a body that is not a JSON object, and stores nothing", async () => {
+  test("refuses a body that is not JSON, and stores nothing", async () => {
     const before = await stored();
     const bodies: [why: string, body: string | Uint8Array<ArrayBuffer>, message: RegExp][] = [
-      ["an array", "[1]", /object, not an array/],
-      ["a number", "1", /object, not a number/],
-      ["a text", '"a"', /object, not a string/],
-      ["null", "null", /object, not null/],
       ["broken", '{"a":', /must be JSON/],
       ["two values", "{}{}", /must be JSON/],
       ["empty", "", /must be JSON/],
@@ -263,9 +259,9 @@ onEveryRuntime("webhooks", { env }, (server) => {
   test("answers 415 to another content type or coding, and stores nothing", async () => {
     const before = await stored();
     const headers: Record<string, string>[] = [
-      { "content-type": "text/plain" },
+      { "content-type": "image/png" },
       { "content-type": "application/jsonp" },
-      { "content-type": "application/x-www-form-urlencoded" },
+      { "content-type": "text/plain; charset=utf-16" },
       { "content-type": "application/json; charset=iso-8859-1" },
       { "content-type": "application/json", "content-encoding": "gzip" },
     ];
@@ -273,8 +269,6 @@ onEveryRuntime("webhooks", { env }, (server) => {
       const answer = await post(plain(), { body: "{}", headers: one });
       expectError(answer, 415, "invalid_argument", /./);
     }
-    const [untyped] = await exchange(server, `${head(`POST ${plain()}`, { "content-length": 2 })}{}`);
-    expect(untyped?.status).toBe(415);
     expect(await stored()).toBe(before);
     for (const type of [
       "application/json;charset=UTF-8",
@@ -411,8 +405,8 @@ onEveryRuntime("webhooks", { env }, (server) => {
       expect(status).toBe(202);
       expect(location).toBe(`/api/v1/executions/${(JSON.parse(text) as AcceptedJson).execution_id}`);
     }
-    expect((await send("[]")).status).toBe(400);
-    expect((await send("{}", { "content-type": "text/plain" })).status).toBe(415);
+    expect((await send("[")).status).toBe(400);
+    expect((await send("{}", { "content-type": "image/png" })).status).toBe(415);
     expect((await send(`{"a":"${"x".repeat(2_000_000)}"}`)).status).toBe(413);
     expect((await send('{"after":"a refusal"}', { prefer: "wait=20" })).status).toBe(200);
     session.close();

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { type AddressRange, parseRange } from "../../runner-network.ts";
+import { type AddressRange, parseRange } from "../../../project/address-range.ts";
 
 export const closedRanges: readonly string[] = [
   "0.0.0.0/8",

@@ -1,0 +1,40 @@
+/** The keys of webhooks in the project file. */
+import { describe, expect, test } from "vitest";
+import { parseProjectFile } from "../../project/file/parse.ts";
+
+function parse(webhook: object) {
+  const file = {
+    name: "p",
+    version: "1",
+    agents: [{ name: "a", webhooks: [{ slug: "in", ...webhook }] }],
+  };
+  const { definition, problems } = parseProjectFile(Buffer.from(JSON.stringify(file)));
+  return { webhook: definition?.agents[0]?.webhooks[0], problems: problems.map(({ message }) => message) };
+}
+
+describe("payload options", () => {
+  test("are kept when they differ from the defaults", () => {
+    const plain = { slug: "in", fieldMapping: [], signature: null, idempotency: null, rateLimit: null };
+    expect(parse({ raw: false, files: "keep" }).webhook).toEqual(plain);
+    const allow_from = ["192.0.2.1", "2001:db8::/32"];
+    expect(parse({ raw: true, files: "refuse", allow_from }).webhook).toEqual({
+      ...plain,
+      raw: true,
+      files: "refuse",
+      allowFrom: allow_from,
+    });
+  });
+
+  test.each([
+    [{ raw: "yes" }, /raw must be true or false/],
+    [{ files: "no" }, /files must be keep or refuse/],
+    [{ allow_from: [] }, /must list at least one address/],
+    [
+      { allow_from: ["example.com"] },
+      /must be an IP address or a CIDR range, not the text "example.com"|not "example.com"/,
+    ],
+    [{ allow_from: ["10.0.0.0/33"] }, /must be an IP address or a CIDR range/],
+  ])("reports %j", (webhook, message) => {
+    expect(parse(webhook).problems.join("\n")).toMatch(message);
+  });
+});
