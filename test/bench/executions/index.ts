@@ -4,7 +4,8 @@
  * - latency: 50 webhooks per second to a warm agent. From the first byte of the request to the first line of the agent,
  *   compared with a server without store and runners.
  * - throughput: webhooks at the maximum rate, each with an execution of a trivial agent. Finished executions per second,
- *   compared with accepted requests per second of the limit program, in alternating rounds.
+ *   compared with accepted requests per second of the limit program, in alternating rounds. `--secrets 20` gives the
+ *   organization secrets, whose values the server redacts.
  * - sustained: half of the required rate for a minute.
  * - neighbours: the latency next to another deployment whose agent leaks memory, blocks or crashes.
  * - queue: accepts, latency and claims with a million queued executions, compared with none. claims: only the claims.
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "10" },
     pairs: { type: "string", default: "5" },
+    secrets: { type: "string", default: "0" },
     queued: { type: "string", default: "1000000" },
     runtime: { type: "string" },
     neighbours: { type: "string", default: "1" },
@@ -30,7 +32,7 @@ const seconds = Number(values.seconds);
 const parts = new Set(values.only.split(","));
 
 if (parts.has("latency")) await latency(seconds, Number(values.pairs));
-if (parts.has("throughput")) await throughput(seconds, Number(values.pairs));
+if (parts.has("throughput")) await throughput(seconds, Number(values.pairs), Number(values.secrets));
 if (parts.has("sustained")) await sustained(Number(values.sustained));
 if (parts.has("neighbours")) {
   for (const runtime of ["node", "deno", "bun"] as const) {

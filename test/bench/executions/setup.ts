@@ -1,8 +1,10 @@
 /** The server of each part of this benchmark, with rate limits on and set high. */
+import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { deploy, type ProjectSource } from "../../support/project.ts";
+import { ok } from "../../support/rest.ts";
 import type { Runtime } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
 
@@ -22,14 +24,21 @@ const now: ProjectSource["agents"] = {
   },
 };
 
-/** @param work - gets the URL of a webhook of a warm agent */
+/**
+ * @param work - gets the URL of a webhook of a warm agent
+ * @param secrets - number of secrets of the organization, whose values are redacted in logs and outputs
+ */
 export async function withServer(
   runtime: Runtime,
   work: (server: TestServer, url: string) => Promise<void>,
+  secrets = 0,
 ): Promise<void> {
   const server = new TestServer(runtime, { env });
   await server.start();
   try {
+    for (let n = 0; n < secrets; n++) {
+      await ok(server, "PUT", `/api/v1/secrets/SECRET_${n}`, { json: { value: randomUUID() } });
+    }
     const deployment = await deploy(server, { agents: now });
     const url = deployment.webhooks[0]?.url ?? "";
     await latencies(url, 50, 1);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TestServer } from "../../support/server.ts";
 import { type LimitProgram, load, startLimitProgram } from "../limit/child.ts";
 import { Counter, withServer } from "./setup.ts";
 
@@ -8,10 +9,10 @@ import { Counter, withServer } from "./setup.ts";
 const bound = 0.2;
 
 /** Executions per second at the maximum rate of webhooks, compared with the limit program in alternating rounds. */
-export async function throughput(seconds: number, pairs: number): Promise<void> {
+export async function throughput(seconds: number, pairs: number, secrets: number): Promise<void> {
   await withLimitProgram(async (limit) => {
     const ratios: number[] = [];
-    await withServer("node", async (server, url) => {
+    const measure = async (server: TestServer, url: string) => {
       const counter = new Counter(server);
       for (let pair = 0; pair < pairs; pair++) {
         const before = counter.ended;
@@ -29,7 +30,8 @@ export async function throughput(seconds: number, pairs: number): Promise<void> 
         );
       }
       counter.close();
-    });
+    };
+    await withServer("node", measure, secrets);
     ratios.sort((a, b) => a - b);
     console.log(
       `throughput: median ratio ${ratios[ratios.length >> 1]?.toFixed(2)} (${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}), bound ${bound}`,
