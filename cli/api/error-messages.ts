@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { CliError } from "../app/errors.ts";
-import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { ConnectionFailed, UnexpectedResponse } from "./transport.ts";
 
 /** Converts any error into a message and one line of advice, without a stack trace. */
@@ -77,7 +77,7 @@ function describeResponse({ code, rawMessage }: ConnectError): Description {
       ];
     default: {
       // For an invalid project, the service reports every problem on a line of its own.
-      const [first = "", ...details] = sanitize(rawMessage).split("\n");
+      const [first = "", ...details] = rawMessage.split("\n");
       return [first, adviceFor(code), details];
     }
   }

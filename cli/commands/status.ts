@@ -46,7 +46,7 @@ export default command({
       const { store = "", storage = "", executor = "", scheduler = "" } = health.checks ?? {};
       const checks = Object.entries({ store, storage, executor, scheduler });
       const deployed = deployments.map((deployment) => [
-        sanitizeLine(`${deployment.project} ${deployment.version}`),
+        `${deployment.project} ${deployment.version}`,
         deployment.environment,
         deployment.deploymentId,
         ago(deployment.activatedAt),

@@ -1,7 +1,7 @@
 import type { LogEntry } from "../../server/executions/pool/index.ts";
 import { stdoutColors as colors, stderrColors } from "../terminal/colors.ts";
 import { count, duration } from "../terminal/format.ts";
-import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 
 /** The result of one test case, as printed with `--json`. */
@@ -26,7 +26,7 @@ export function resultText(result: TestResult): string {
   }
   if (result.error !== undefined) {
     const { name, message, stack } = result.error;
-    lines.push(colors.red(indent(sanitize(`${name}: ${message}`))), ...framesOf(stack));
+    lines.push(colors.red(indent(`${name}: ${message}`)), ...framesOf(stack));
   }
   return lines.join("\n");
 }
@@ -38,13 +38,11 @@ export function loadedText(name: string): string {
 
 /** The frames of a stack, without the lines above them, which repeat name and message. */
 export function framesOf(stack: string): string[] {
-  return sanitize(stack)
-    .split("\n")
-    .filter((line) => /^\s+at /.test(line));
+  return stack.split("\n").filter((line) => /^\s+at /.test(line));
 }
 
 export function logLine(name: string | null, { level, message }: LogEntry): string {
-  const text = sanitize(message).replace(/\n+$/, "");
+  const text = message.replace(/\n+$/, "");
   return `${stderrColors.cyan(name ?? "process")}  ${level === "error" ? stderrColors.red(text) : text}`;
 }
 

@@ -2,6 +2,7 @@ import type { Key } from "node:readline";
 import { Exit, UsageError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
 import { report } from "./report.ts";
+import { clean } from "./write.ts";
 
 /**
  * Asks a yes-or-no question; the default answer is no. `--force` skips the question. After a no the command exits
@@ -22,7 +23,7 @@ export async function confirm(question: string, options: { force: boolean; json:
   process.stdin.prependListener("keypress", cancelOnEscape);
   // The prompt switches the terminal to raw mode and reads Ctrl-C itself.
   const answer: unknown = await withInterrupt(null, () =>
-    consola.prompt(question, { type: "confirm", initial: false, cancel: "symbol" }),
+    consola.prompt(clean(question), { type: "confirm", initial: false, cancel: "symbol" }),
   ).finally(() => process.stdin.off("keypress", cancelOnEscape));
   if (answer === true) return;
   report.line("Cancelled. Nothing was changed.");

@@ -1,8 +1,9 @@
 import { prettyJson } from "./sanitize.ts";
+import { writeLine } from "./write.ts";
 
 /** Writes a line to standard output. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  writeLine(process.stdout, text);
 }
 
 /** Writes a value to standard output as indented JSON. */

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { withInterrupt } from "../app/signals.ts";
+import { clean } from "./write.ts";
 
 /** Reads a line from the terminal without echo. Ctrl-C exits with 130. */
 export function promptPassword(label: string): Promise<string> {
@@ -8,7 +9,7 @@ export function promptPassword(label: string): Promise<string> {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   // readline switches the terminal to raw mode before the prompt appears, so that no typed character is echoed.
   const lines = createInterface({ input: stdin, output: discard, terminal: true });
-  stderr.write(`${label}: `);
+  stderr.write(clean(`${label}: `));
   const read = (): Promise<string> =>
     new Promise((resolve) => {
       lines.once("line", (line) => resolve(line));

@@ -1,5 +1,6 @@
 import { stderrColors as colors } from "./colors.ts";
 import { bytes } from "./format.ts";
+import { clean } from "./write.ts";
 
 /** A progress bar on standard error; nothing is drawn where standard error is not a terminal. */
 export interface ProgressBar {
@@ -28,7 +29,7 @@ export function progressBar(label: string, totalBytes: number): ProgressBar {
       const bar = colors.cyan("━".repeat(full)) + colors.dim("━".repeat(width - full));
       const percent = `${Math.floor(share * 100)}`.padStart(3);
       const size = colors.dim(`of ${bytes(totalBytes)}`);
-      process.stderr.write(`\r${label}  ${bar} ${percent} %  ${size}\u001b[K`);
+      process.stderr.write(`\r${clean(`${label}  ${bar} ${percent} %  ${size}`)}\u001b[K`);
     },
     end() {
       process.stderr.write("\r\u001b[K");

@@ -1,4 +1,5 @@
 import { stderrColors as colors } from "./colors.ts";
+import { writeLine } from "./write.ts";
 
 /**
  * Messages on standard error; standard output holds only the result of a command. consola is used for prompts alone:
@@ -6,24 +7,24 @@ import { stderrColors as colors } from "./colors.ts";
  */
 export const report = {
   line(text = ""): void {
-    process.stderr.write(`${text}\n`);
+    writeLine(process.stderr, text);
   },
   success(text: string): void {
-    process.stderr.write(`${colors.green("✔")} ${text}\n`);
+    writeLine(process.stderr, `${colors.green("✔")} ${text}`);
   },
   hint(text: string): void {
-    process.stderr.write(`${colors.cyan("hint:")}  ${text}\n`);
+    writeLine(process.stderr, `${colors.cyan("hint:")}  ${text}`);
   },
   warning(text: string): void {
-    process.stderr.write(`${colors.yellow("warning:")} ${text}\n`);
+    writeLine(process.stderr, `${colors.yellow("warning:")} ${text}`);
   },
   /** For `--verbose`, and for state changes such as a lost connection. */
   detail(text: string): void {
-    process.stderr.write(`${colors.dim(text)}\n`);
+    writeLine(process.stderr, colors.dim(text));
   },
   error(message: string, details: readonly string[] = [], advice = ""): void {
     const lines = [`${colors.bold(colors.red("error:"))} ${message}`, ...details];
     if (advice !== "") lines.push(`${colors.cyan("hint:")}  ${advice}`);
-    process.stderr.write(`${lines.join("\n")}\n`);
+    writeLine(process.stderr, lines.join("\n"));
   },
 };

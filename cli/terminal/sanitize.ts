@@ -1,21 +1,22 @@
 /**
- * Removes escape sequences and control characters from untrusted text: a log entry or a display name could otherwise
- * move the cursor, overwrite earlier lines or set the window's title. Line breaks and tabs stay.
+ * Removes escape sequences and control characters: a log entry or a display name could otherwise move the cursor,
+ * overwrite earlier lines or set the window's title. Line breaks and tabs stay. `write.ts` applies it to all output.
  */
 export function sanitize(text: string): string {
   return text.replace(escapeSequence, "").replace(control, "\ufffd");
 }
 
-/** As {@link sanitize}, on one line. */
+/** As {@link sanitize}, on one line: for text that must not look like further lines of output. */
 export function sanitizeLine(text: string): string {
   return sanitize(text)
     .replace(/\s*\n\s*/g, " ")
     .replace(/\t/g, " ");
 }
 
-// ECMA-48 control sequences and operating system commands. Both end at their terminator, or with the text.
+// ECMA-48 control sequences and operating system commands, complete and on one line: the text may consist of several
+// values, and an incomplete sequence in one must not hide the next.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters
-const escapeSequence = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g;
+const escapeSequence = /(?:\u001b\[|\u009b)[0-?]*[@-~]|\u001b\][^\p{Cc}]*(?:\u0007|\u001b\\)/gu;
 // C0 and C1 except tab and line feed, and the bidirectional control characters.
 const control = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv;
 

@@ -1,4 +1,5 @@
 import { stdoutColors as colors } from "./colors.ts";
+import { sanitizeLine } from "./sanitize.ts";
 
 /** A cell: its text, and its color. Widths are measured without color. */
 export type Cell = string | { text: string; paint: (text: string) => string };
@@ -60,5 +61,5 @@ export function indent(text: string, by = "  "): string {
 }
 
 function textOf(cell: Cell): string {
-  return typeof cell === "string" ? cell : cell.text;
+  return sanitizeLine(typeof cell === "string" ? cell : cell.text);
 }

@@ -2,7 +2,7 @@ import type { DeployedTarget, DeployedWebhook, Deployment } from "../../proto/sv
 import { ago, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { bytes, count, duration } from "../terminal/format.ts";
-import { sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
@@ -21,7 +21,7 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
       ["pushed", timeAndAge(deployment.createdAt)],
       ["pushed by", createdBy === undefined ? "" : `${sanitizeLine(createdBy.name)} (${createdBy.keyId})`],
       ["activated", timeAndAge(deployment.activatedAt)],
-      ["error", error === "" ? "" : colors.red(sanitize(error))],
+      ["error", error === "" ? "" : colors.red(error)],
     ]),
     section("Agents", deployment.agents.map(targetLine(deployment.agents))),
     section("Workflows", deployment.workflows.map(targetLine(deployment.workflows))),

@@ -2,7 +2,7 @@ import type { Attempt, Execution } from "../../proto/svc/v1/execution_pb.ts";
 import { elapsedMs, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { duration } from "../terminal/format.ts";
-import { prettyJson, sanitize, sanitizeLine } from "../terminal/sanitize.ts";
+import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
@@ -82,6 +82,6 @@ function attemptText({ attempt, startedAt, finishedAt, error, retryAt }: Attempt
 /** The error and its stack, without the first line of the stack, which repeats name and message. */
 function errorText({ name, message, stack }: { name: string; message: string; stack: string }): string {
   const repeated = [`${name}: ${message}`, name].find((start) => stack.startsWith(start)) ?? "";
-  const frames = sanitize(stack.slice(repeated.length)).replace(/^\n+|\n+$/g, "");
-  return `${colors.red(sanitize(`${name}: ${message}`))}${frames === "" ? "" : `\n${colors.dim(frames)}`}`;
+  const frames = stack.slice(repeated.length).replace(/^\n+|\n+$/g, "");
+  return `${colors.red(`${name}: ${message}`)}${frames === "" ? "" : `\n${colors.dim(frames)}`}`;
 }

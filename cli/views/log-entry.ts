@@ -2,7 +2,6 @@ import type { LogLine } from "../../proto/svc/v1/execution_pb.ts";
 import { dateOf } from "../api/timestamps.ts";
 import type { Colors } from "../terminal/colors.ts";
 import { formatTime } from "../terminal/format.ts";
-import { sanitize } from "../terminal/sanitize.ts";
 
 /** Longer origins do not move the message column of other entries. */
 const maxOriginWidth = 24;
@@ -23,9 +22,7 @@ export function logFormatter(colors: Colors, options: { full: boolean }): (entry
     const paintLevel = { error: colors.red, warn: colors.yellow }[entry.level] ?? colors.dim;
     const gap = " ".repeat(Math.max(0, originWidth - origin.length) + 2);
     const column = time.length + 2 + Math.max(origin.length, originWidth) + 2;
-    const message = sanitize(entry.message)
-      .replace(/\n+$/, "")
-      .replace(/\n/g, `\n${" ".repeat(column)}`);
+    const message = entry.message.replace(/\n+$/, "").replace(/\n/g, `\n${" ".repeat(column)}`);
     const painted = entry.level === "error" ? colors.red(message) : message;
     return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${paintLevel(level)}${painted}`;
   };

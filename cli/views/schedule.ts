@@ -70,7 +70,7 @@ function lastTicksTable({ ticks, timezone }: Schedule): string {
     return [
       due === null ? "" : formatTime(due, timezone),
       resultOf(tick),
-      tick.outcome === "run" ? tick.executionId : sanitizeLine(tick.reason),
+      tick.outcome === "run" ? tick.executionId : tick.reason,
     ];
   });
   return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows, 2);

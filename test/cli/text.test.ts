@@ -23,7 +23,8 @@ describe("sanitized text", () => {
     ["\u009b31mC1", "C1"],
     ["a\rb\u0007c\u0000", "a\ufffdb\ufffdc\ufffd"],
     ["user\u202egpj.exe", "user\ufffdgpj.exe"],
-    ["unended \u001b[31", "unended "],
+    ["unended \u001b[31", "unended \ufffd[31"],
+    ["unended \u001b]0;title\nnext line\u0007", "unended \ufffd]0;title\nnext line\ufffd"],
     ["日本 ü 🎉", "日本 ü 🎉"],
   ])("%j becomes %j", (text, expected) => {
     expect(sanitize(text)).toBe(expected);

@@ -2,7 +2,6 @@ import { connect } from "../../api/connection.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { environment, limit, output } from "../../app/options.ts";
-import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printList } from "../../views/result.ts";
 import { statusCell } from "../../views/status.ts";
 
@@ -31,7 +30,7 @@ export default command({
       rows: page.deployments.map((deployment) => [
         deployment.deploymentId,
         statusCell(deployment.status),
-        sanitizeLine(`${deployment.project} ${deployment.version}`),
+        `${deployment.project} ${deployment.version}`,
         deployment.environment,
         ago(deployment.createdAt),
       ]),

@@ -2,7 +2,6 @@ import { connect } from "../../api/connection.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { fullListLimit, output } from "../../app/options.ts";
-import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { keyStateCell } from "../../views/api-key.ts";
 import { printList } from "../../views/result.ts";
 
@@ -15,7 +14,7 @@ export default command({
       headings: ["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "STATE"],
       rows: keys.map((key) => [
         key.keyId,
-        sanitizeLine(key.name),
+        key.name,
         key.scope,
         ago(key.createdAt),
         ago(key.lastUsedAt) || "never",

@@ -1,7 +1,6 @@
 import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { fullListLimit, oneEnvironment, output } from "../../app/options.ts";
-import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printList } from "../../views/result.ts";
 import { lastTickCell, nextRunCells } from "../../views/schedule.ts";
 
@@ -16,8 +15,8 @@ export default command({
       headings: ["NAME", "CRON", "TIME ZONE", "NEXT RUN", "LOCAL TIME", "LAST RUN"],
       rows: schedules.map((schedule) => [
         schedule.name,
-        sanitizeLine(schedule.cron),
-        sanitizeLine(schedule.timezone),
+        schedule.cron,
+        schedule.timezone,
         ...nextRunCells(schedule),
         lastTickCell(schedule),
       ]),

@@ -3,7 +3,6 @@ import { type Command, command } from "../../../app/command.ts";
 import { dataFolder, fullListLimit, json } from "../../../app/options.ts";
 import { relativeTime } from "../../../terminal/format.ts";
 import { print, printJson } from "../../../terminal/output.ts";
-import { sanitizeLine } from "../../../terminal/sanitize.ts";
 import { table } from "../../../terminal/table.ts";
 
 export default command({
@@ -14,7 +13,7 @@ export default command({
       return { org_id, name, created_at: new Date(created_at) };
     });
     if (values.json) return printJson({ organizations: rows });
-    const cells = rows.map((row) => [row.org_id, sanitizeLine(row.name), relativeTime(row.created_at)]);
+    const cells = rows.map((row) => [row.org_id, row.name, relativeTime(row.created_at)]);
     print(table(["ID", "NAME", "CREATED"], cells));
   },
 }) as Command;
