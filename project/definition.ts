@@ -60,6 +60,8 @@ export interface WebhookDefinition {
   raw?: true;
   /** Requests with files in `multipart/form-data` are refused. */
   files?: "refuse";
+  /** Absent: the handshake of the signature scheme, if it has one. */
+  handshake?: HandshakeDefinition;
   /** Addresses and CIDR ranges that requests may come from. Absent: any. */
   allowFrom?: string[];
 }
@@ -100,6 +102,32 @@ export const signatureSchemes = [
   "zoom",
 ] as const;
 export type SignatureScheme = (typeof signatureSchemes)[number];
+
+/** Exchanges by which senders check a URL before they send webhooks. */
+export const handshakeKinds = [
+  "slack",
+  "meta",
+  "zoom",
+  "microsoft",
+  "discord",
+  "dropbox",
+  "trello",
+  "cloudevents",
+  "eventgrid",
+  "websub",
+] as const;
+export type HandshakeKind = (typeof handshakeKinds)[number];
+
+export interface HandshakeDefinition {
+  kind: HandshakeKind | "none";
+  /** `meta`: name of the secret that holds the verify token. */
+  secret: string | null;
+}
+
+/** The handshake of a sender with its own signature scheme. */
+export function impliedHandshake(scheme: SignatureScheme): HandshakeKind | null {
+  return handshakeKinds.find((kind) => kind === scheme) ?? null;
+}
 
 export interface SignatureDefinition {
   scheme: SignatureScheme;

@@ -2,6 +2,7 @@ import { parseRange } from "../address-range.ts";
 import type { FieldMapping, WebhookDefinition } from "../definition.ts";
 import { parsePath } from "../path.ts";
 import { quoted } from "../problem.ts";
+import { readHandshake } from "./handshake.ts";
 import { readBoolean, readChoice, readHeaderName, readName, readNumber, readText } from "./scalars.ts";
 import { readSignature } from "./signature.ts";
 import type { View } from "./view.ts";
@@ -24,6 +25,7 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     "signature",
     "idempotency",
     "rate_limit",
+    "handshake",
     "raw",
     "files",
     "allow_from",
@@ -38,6 +40,7 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
   const idempotency = idempotencyView === null ? null : readIdempotency(idempotencyView);
   const rateView = fields.get("rate_limit");
   const rateLimit = rateView === null ? null : readRateLimit(rateView);
+  const handshake = readHandshake(fields.get("handshake"), signatureView, signature);
   const rawView = fields.get("raw");
   const raw = rawView === null ? false : readBoolean(rawView);
   const filesView = fields.get("files");
@@ -53,6 +56,7 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     signature,
     idempotency,
     rateLimit,
+    ...(handshake !== null && { handshake }),
     ...(raw === true && { raw }),
     ...(files === "refuse" && { files }),
     ...(allowFrom !== null && { allowFrom }),

@@ -17,11 +17,14 @@ import { originForm } from "./origin-form.ts";
 import { createRpcHandler } from "./rpc.ts";
 import { acceptCaller, createTranscoder } from "./transcode.ts";
 import { handleWebhook, isWebhook } from "./webhook.ts";
+import { handlePreflight } from "./webhook-handshake.ts";
 import { wireOptions } from "./wire.ts";
 
 export type Handler = (request: Request, response: Response) => void;
 
 const environmentPath = /^\/env\/([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?=\/)/;
+/** Methods with which senders check the URL of a webhook. */
+const preflightMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 const rpcPath = /^\/[\w.]+\.v\d\w*\.\w+\/\w+$/;
 
 /** Answers while the server starts: it listens, but has not opened its store yet. */
@@ -74,6 +77,13 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       return handleWebhook({ app, request, response, match, environment: named, report });
     }
     discardRest(request, response);
+    if (match !== null && "allow" in match && preflightMethods.has(request.method ?? "")) {
+      const posted = rules.match("POST", path);
+      const named = environment || defaultEnvironment;
+      if (posted !== null && "rule" in posted && isWebhook(posted)) {
+        if (await handlePreflight({ app, request, response }, posted, named)) return;
+      }
+    }
     if (match !== null && "rule" in match) {
       await transcode(request, response, match, new URLSearchParams(query));
     } else if (match !== null) {

@@ -7,27 +7,29 @@
  */
 import { Code } from "@connectrpc/connect";
 import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
-import { fail, notFound, statusOf, toPublicError } from "../errors.ts";
+import { fail, statusOf, toPublicError } from "../errors.ts";
 import { senderAddress } from "../sender.ts";
 import type { App } from "../services/app.ts";
-import { addressOf } from "../webhooks/address.ts";
 import { readBody } from "../webhooks/body.ts";
 import { isCloudEvent } from "../webhooks/content/cloud-event.ts";
 import { contentKindOf } from "../webhooks/content/kind.ts";
 import { withoutCredentials } from "../webhooks/credentials.ts";
+import { handshakeOf } from "../webhooks/handshakes/index.ts";
 import { type IdempotencyKey, idempotencyKeyOf } from "../webhooks/idempotency.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
 import type { Rejection } from "../webhooks/rejection-log.ts";
 import type { Route } from "../webhooks/route-table.ts";
-import { readDelivery, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
+import { readDeliveryId, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
 import { isAllowedSource } from "../webhooks/source.ts";
-import type { Payload, WebhookAddress } from "../webhooks/trigger.ts";
+import type { Payload } from "../webhooks/trigger.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { bodyError, contentTypeError } from "./body-error.ts";
 import { inviteBody } from "./body-pace.ts";
 import type { Match } from "./http-rule.ts";
 import { originForm } from "./origin-form.ts";
+import { readAddress } from "./webhook-address.ts";
 import { readOtherContent, readRaw } from "./webhook-content.ts";
+import { answerEvent, answerPreflight, secretsOf } from "./webhook-handshake.ts";
 
 const bodyTimeoutMs = 30_000;
 const dayMs = 86_400_000;
@@ -50,7 +52,7 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
   const { app, request, response, report } = hook;
   let route: Route;
   try {
-    const address = readAddress(hook);
+    const address = readAddress(hook.match, hook.environment);
     route = app.trigger.cachedRoute(address) ?? (await app.trigger.route(address));
   } catch (error) {
     sendError(response, toPublicError(error, report));
@@ -78,25 +80,9 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
   }
 }
 
-function readAddress({ match, environment }: WebhookRequest): WebhookAddress {
-  const { variables } = match;
-  const address = addressOf(
-    {
-      orgId: variables.org_id ?? "",
-      agentName: variables.agent_name ?? "",
-      workflowName: variables.workflow_name ?? "",
-      slug: variables.slug ?? "",
-      webhookSlug: variables.webhook_slug ?? "",
-    },
-    environment,
-  );
-  if (address === null) throw notFound("There is no such webhook.");
-  return address;
-}
-
 /** Handles a request whose route is known; fills in `rejection` on the way, for the case that it throws. */
 async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection): Promise<void> {
-  const { app, request, response } = hook;
+  const { app, request } = hook;
   const { limits } = app.config;
   const source = senderAddress(request.socket);
   app.limits.admit(route.orgId, source);
@@ -104,6 +90,8 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
     rejection.reason = `The address ${source ?? "of the sender"} is not in allow_from.`;
     throw fail(Code.PermissionDenied, "This webhook does not accept requests from your address.");
   }
+  const handshake = handshakeOf(route.definition);
+  if (handshake !== null && (await answerPreflight(hook, route, handshake))) return;
   const kind = contentKindOf(request.headers["content-type"]);
   const isEvent = isCloudEvent(request.headers);
   const { signature, raw } = route.definition;
@@ -118,15 +106,12 @@ async function deliver(hook: WebhookRequest, route: Route, rejection: Rejection)
   const json = kind === "json" && !isEvent ? parseJsonObject(body, { depth }) : null;
   const content = json?.ok ? json : readOtherContent(request, route, kind, body, json, depth);
   rejection.payload = content.text;
-  const delivery = signature === null ? null : readDelivery(signature, request.headers, content.value);
-  if (delivery !== null && delivery.challenge !== null) {
-    response.writeHead(200, { "content-type": "text/plain; charset=utf-8", ...app.limits.peek(route) });
-    response.end(delivery.challenge);
+  if (handshake !== null && (await answerEvent(hook, route, handshake, content.value, body.byteLength)))
     return;
-  }
+  const deliveryId = signature === null ? null : readDeliveryId(signature, request.headers, content.value);
   const payload = raw === true ? readRaw(request, route, body) : content;
   rejection.payload = payload.text;
-  const keyed = { headers: request.headers, body, deliveryId: delivery?.deliveryId ?? null };
+  const keyed = { headers: request.headers, body, deliveryId };
   const key = idempotencyKeyOf(route, keyed, limits.retentionDays * dayMs);
   await accept(hook, route, payload, key, body.byteLength);
 }
@@ -140,10 +125,7 @@ async function verify(
 ): Promise<void> {
   const { signature } = route.definition;
   if (signature === null) return;
-  const values = await app.vault.values(route.orgId);
-  const secrets = signature.secrets.flatMap((name) =>
-    Object.hasOwn(values, name) ? [values[name] ?? ""] : [],
-  );
+  const secrets = await secretsOf(app, route.orgId, signature.secrets);
   const url = `${app.baseUrl()}${originForm(request.url ?? "/")}`;
   const result = verifySignature(signature, secrets, rejection.headers, body, Date.now() / 1000, url);
   if (result.ok) return;

@@ -21,7 +21,7 @@ import type { App } from "./app.ts";
 import { checkedWord, environmentFilter, paged, pageOf } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
-const outcomes = ["accepted", "replayed", "rejected"] as const;
+const outcomes = ["accepted", "replayed", "rejected", "handshake"] as const;
 
 type DeliveryMethods = Pick<
   ServiceImpl<typeof WebhookService>,

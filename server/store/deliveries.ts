@@ -7,7 +7,7 @@ import type { TargetKind } from "../../project/definition.ts";
 import { firstOrderedId } from "../ids.ts";
 import { all, first, type Program, run } from "./engine.ts";
 
-export type DeliveryOutcome = "accepted" | "replayed" | "rejected";
+export type DeliveryOutcome = "accepted" | "replayed" | "rejected" | "handshake";
 
 export interface DeliverySummary {
   org_id: string;
@@ -56,6 +56,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const PRUNE = `DELETE FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected' AND delivery_id <= (
   SELECT delivery_id FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected'
   ORDER BY delivery_id DESC LIMIT 1 OFFSET ?3)`;
+/** Keeps the newest handshakes of a webhook. They are too rare to need an index. */
+const PRUNE_HANDSHAKES = PRUNE.replaceAll("'rejected'", "'handshake'");
 const DELETE_OLD = `DELETE FROM deliveries WHERE (org_id, delivery_id) IN
   (SELECT org_id, delivery_id FROM deliveries WHERE received_at < ? LIMIT ?) RETURNING delivery_id`;
 const OWN_COLUMNS = `org_id, delivery_id, received_at, environment, kind, name, slug, outcome, http_status, reason,
@@ -85,8 +87,10 @@ const END = "~";
 /** Inserts rejected deliveries and deletes the oldest ones of their webhooks, so that at most `kept` of each remain. */
 export function* insertRejected(rows: readonly RejectedDelivery[], kept: number): Program<void> {
   const webhooks = new Map<string, RejectedDelivery>();
+  const withHandshakes = new Map<string, RejectedDelivery>();
   for (const row of rows) {
-    webhooks.set(`${row.org_id}/${row.webhook}`, row);
+    const changed = row.outcome === "handshake" ? withHandshakes : webhooks;
+    changed.set(`${row.org_id}/${row.webhook}`, row);
     yield* run(
       INSERT,
       row.org_id,
@@ -108,6 +112,9 @@ export function* insertRejected(rows: readonly RejectedDelivery[], kept: number)
     );
   }
   for (const { org_id, webhook } of webhooks.values()) yield* run(PRUNE, org_id, webhook, kept);
+  for (const { org_id, webhook } of withHandshakes.values()) {
+    yield* run(PRUNE_HANDSHAKES, org_id, webhook, kept);
+  }
 }
 
 export function* getDelivery(orgId: string, deliveryId: string): Program<DeliveryRow | undefined> {

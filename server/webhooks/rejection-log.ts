@@ -1,5 +1,5 @@
 /**
- * Records rejected requests for the delivery inspector. Accepted ones need no record: they are executions. The record is
+ * Records rejected requests and handshakes for the delivery inspector. Accepted ones need no record: they are executions. The record is
  * written after the response, in batches; a batch that the process had not yet written is lost when it is killed.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -10,7 +10,7 @@ import type { Engine } from "../store/engine.ts";
 import { withoutCredentials } from "./credentials.ts";
 import type { Route } from "./route-table.ts";
 
-/** Rejected requests kept of each webhook. */
+/** Rejected requests and, separately, handshakes kept of each webhook. */
 export const keptRejections = 100;
 
 /** Bounds on the memory of requests that wait for a store that does not accept writes. */
@@ -39,7 +39,7 @@ export class RejectionLog {
     });
   }
 
-  add(route: Route, rejection: Rejection): void {
+  add(route: Route, rejection: Rejection, outcome: "rejected" | "handshake" = "rejected"): void {
     if (this.#writer.waiting === 0) this.#waitingBytes = 0;
     if (this.#writer.waiting >= maxWaitingRows) return;
     const { payload, sizeBytes } = rejection;
@@ -55,7 +55,7 @@ export class RejectionLog {
         kind: route.kind,
         name: route.name,
         slug: route.slug,
-        outcome: "rejected",
+        outcome,
         http_status: rejection.httpStatus,
         reason: rejection.reason,
         execution_id: null,

@@ -38,3 +38,27 @@ describe("payload options", () => {
     expect(parse(webhook).problems.join("\n")).toMatch(message);
   });
 });
+
+describe("handshakes", () => {
+  const meta = { scheme: "meta", secret: "META" };
+
+  test("are kept when they are configured", () => {
+    expect(parse({ handshake: "dropbox" }).webhook?.handshake).toEqual({ kind: "dropbox", secret: null });
+    expect(parse({ signature: meta, handshake: "none" }).webhook?.handshake).toEqual({
+      kind: "none",
+      secret: null,
+    });
+    const handshake = { kind: "meta", secret: "VERIFY" };
+    expect(parse({ signature: meta, handshake }).webhook?.handshake).toEqual(handshake);
+  });
+
+  test.each([
+    [{ signature: meta }, /the handshake of meta needs its verify token/],
+    [{ handshake: "meta" }, /the handshake of meta needs its verify token/],
+    [{ handshake: { kind: "zoom", secret: "A" } }, /secret is for the handshake meta, not zoom/],
+    [{ handshake: "slak" }, /did you mean "slack"/],
+    [{ handshake: {} }, /kind is missing/],
+  ])("reports %j", (webhook, message) => {
+    expect(parse(webhook).problems.join("\n")).toMatch(message);
+  });
+});

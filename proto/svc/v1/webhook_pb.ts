@@ -536,7 +536,8 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   environment: string;
 
   /**
-   * Outcome: `accepted` or `rejected`. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted`, `rejected` or `handshake`, by which a sender checked the URL. Deliveries of version 0.1 may be
+   * `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -642,7 +643,8 @@ export type DeliveryJson = {
   environment?: string;
 
   /**
-   * Outcome: `accepted` or `rejected`. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted`, `rejected` or `handshake`, by which a sender checked the URL. Deliveries of version 0.1 may be
+   * `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -727,7 +729,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
   name: string;
 
   /**
-   * Filter by outcome: `accepted`, `rejected` or `replayed`.
+   * Filter by outcome: `accepted`, `rejected`, `handshake` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */
@@ -783,7 +785,7 @@ export type ListDeliveriesRequestJson = {
   name?: string;
 
   /**
-   * Filter by outcome: `accepted`, `rejected` or `replayed`.
+   * Filter by outcome: `accepted`, `rejected`, `handshake` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */

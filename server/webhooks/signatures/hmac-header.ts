@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "../../../project/json.ts";
 import { someHmacMatches } from "./digest.ts";
-import { deliveryOf, header, refuseTime } from "./request.ts";
+import { header, idOf, refuseTime } from "./request.ts";
 import type { Scheme, SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 
@@ -62,6 +62,6 @@ export function hmacHeader(options: HmacHeader): Scheme {
       if (!someHmacMatches(hmac, [candidate])) return mismatch;
       return options.confirm?.(request) ?? accepted;
     },
-    delivery: (headers, payload) => deliveryOf(options.headerId?.(headers) ?? options.payloadId?.(payload)),
+    deliveryId: (headers, payload) => idOf(options.headerId?.(headers) ?? options.payloadId?.(payload)),
   };
 }

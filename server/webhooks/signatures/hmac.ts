@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition } from "../../../project/definition.ts";
 import { someHmacMatches } from "./digest.ts";
 import { header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
+import type { SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 
 const digestBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
@@ -36,8 +36,8 @@ export function verify({ definition, secrets, headers, body, nowSeconds }: Signe
 }
 
 /** The scheme defines no delivery id; the webhook's `idempotency` may name a header. */
-export function delivery(_headers: IncomingHttpHeaders): Delivery {
-  return { deliveryId: null, challenge: null };
+export function deliveryId(_headers: IncomingHttpHeaders): null {
+  return null;
 }
 
 /** The text in the form of `node:crypto`: lower-case hex, padded base64, unpadded base64url. */

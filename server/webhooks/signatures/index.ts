@@ -12,7 +12,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition, SignatureScheme } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import * as hmac from "./hmac.ts";
-import type { Delivery, Scheme, SignatureRule, Verification } from "./scheme.ts";
+import type { Scheme, SignatureRule, Verification } from "./scheme.ts";
 import { noSecret } from "./scheme.ts";
 import { basic } from "./senders/basic.ts";
 import { bitbucket } from "./senders/bitbucket.ts";
@@ -42,7 +42,7 @@ import { zoom } from "./senders/zoom.ts";
 import * as standard from "./standard.ts";
 import * as token from "./token.ts";
 
-export type { Delivery, SignatureRule, Verification } from "./scheme.ts";
+export type { SignatureRule, Verification } from "./scheme.ts";
 
 const schemes: Record<SignatureScheme, Scheme> = {
   standard,
@@ -97,15 +97,15 @@ export function verifySignature(
 }
 
 /**
- * Reads the sender's delivery id and challenge. Separate from `verifySignature` because Stripe and Slack put them in the
- * payload, which is parsed once and only after verification.
+ * Reads the sender's delivery id. Separate from `verifySignature` because some senders put it in the payload, which is parsed
+ * once and only after verification.
  */
-export function readDelivery(
+export function readDeliveryId(
   definition: SignatureDefinition,
   headers: IncomingHttpHeaders,
   payload: JsonObject,
-): Delivery {
-  return schemes[definition.scheme].delivery(headers, payload);
+): string | null {
+  return schemes[definition.scheme].deliveryId(headers, payload);
 }
 
 /** Whether the signature of the scheme covers the delivery id. */

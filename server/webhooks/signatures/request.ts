@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject, type JsonObject } from "../../../project/json.ts";
-import type { Delivery, Verification } from "./scheme.ts";
+import type { Verification } from "./scheme.ts";
 import { accepted, missing, refused } from "./scheme.ts";
 
 /** Seconds that a signed time may differ from the server's, in either direction. */
@@ -46,9 +46,9 @@ export function parsedObject(body: Uint8Array): JsonObject | null {
   }
 }
 
-/** A delivery with the sender's id, which may have any type and length. */
-export function deliveryOf(id: unknown): Delivery {
-  return { deliveryId: typeof id === "string" && id !== "" ? shortId(id) : null, challenge: null };
+/** The sender's id, which may have any type and length. */
+export function idOf(id: unknown): string | null {
+  return typeof id === "string" && id !== "" ? shortId(id) : null;
 }
 
 /** An id that is long or holds more than visible ASCII is replaced by its SHA-256. */

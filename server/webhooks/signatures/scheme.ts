@@ -1,8 +1,8 @@
 /**
  * The interface of a signature scheme.
  *
- * Glossary: a *scheme* defines how a sender signs requests. `verify` checks the raw bytes; `delivery` reads the delivery id
- * and the challenge from a request that is verified and parsed. The file of each scheme exports the members of `Scheme`, in
+ * Glossary: a *scheme* defines how a sender signs requests. `verify` checks the raw bytes; `deliveryId` reads the delivery
+ * id from a request that is verified and parsed. The file of each scheme exports the members of `Scheme`, in
  * this order. A *candidate* is one of the signatures in a request; a *rule* is a condition that a refused request violated.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -36,19 +36,12 @@ export type SignatureRule = "missing" | "malformed" | "mismatch" | "time" | "unu
  */
 export type Verification = { ok: true } | { ok: false; rule: SignatureRule; reason: string };
 
-/** The scheme's data about a request. */
-export interface Delivery {
-  /** The sender's id, equal in repeats of a request: 1 to 255 visible ASCII characters. Null when there is none. */
-  deliveryId: string | null;
-  /** Text to respond with, without an execution: Slack sends a challenge when a URL is registered. */
-  challenge: string | null;
-}
-
 export interface Scheme {
   /** Whether the signature covers the delivery id, so that a captured request cannot be sent with another one. */
   readonly signsDeliveryId: boolean;
   verify(request: SignedRequest): Verification;
-  delivery(headers: IncomingHttpHeaders, payload: JsonObject): Delivery;
+  /** The sender's id, equal in repeats of a request: 1 to 255 visible ASCII characters. Null when there is none. */
+  deliveryId(headers: IncomingHttpHeaders, payload: JsonObject): string | null;
 }
 
 export const accepted: Verification = { ok: true };

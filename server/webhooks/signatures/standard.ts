@@ -8,8 +8,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { someHmacMatches } from "./digest.ts";
 import { isEd25519 } from "./ed25519.ts";
-import { deliveryOf, header, refuseTime } from "./request.ts";
-import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
+import { header, idOf, refuseTime } from "./request.ts";
+import type { SignedRequest, Verification } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "./scheme.ts";
 
 /** More signatures than this are refused: each `v1a` costs 0.1 ms, and a rotation needs two. */
@@ -46,8 +46,8 @@ export function verify({ secrets, headers, body, nowSeconds }: SignedRequest): V
   return someEd25519Matches(asymmetric, before, body, of("v1a,", candidates)) ? accepted : mismatch;
 }
 
-export function delivery(headers: IncomingHttpHeaders): Delivery {
-  return deliveryOf(header(headers, `${brandOf(headers)}-id`));
+export function deliveryId(headers: IncomingHttpHeaders): string | null {
+  return idOf(header(headers, `${brandOf(headers)}-id`));
 }
 
 /** One set of headers is read as a whole, so that an unsigned id cannot accompany a signature of the other set. */

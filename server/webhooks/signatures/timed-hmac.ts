@@ -1,7 +1,7 @@
 /** Senders whose header lists a time and signatures: `t=<seconds>,v1=<hex>[,v1=<hex>]`. */
 import { someHmacMatches } from "./digest.ts";
 import type { HmacHeader } from "./hmac-header.ts";
-import { deliveryOf, header, refuseTime } from "./request.ts";
+import { header, idOf, refuseTime } from "./request.ts";
 import type { Scheme } from "./scheme.ts";
 import { accepted, malformed, mismatch, missing } from "./scheme.ts";
 
@@ -42,7 +42,7 @@ export function timedHmac(options: TimedHmac): Scheme {
       const hmac = { algorithm: "sha256", encoding: "hex", ...keys, before, body } as const;
       return someHmacMatches(hmac, candidates) ? accepted : mismatch;
     },
-    delivery: (_headers, payload) => deliveryOf(options.payloadId?.(payload)),
+    deliveryId: (_headers, payload) => idOf(options.payloadId?.(payload)),
   };
 }
 

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { sameSecret } from "./digest.ts";
 import { header } from "./request.ts";
-import type { Delivery, SignedRequest, Verification } from "./scheme.ts";
+import type { SignedRequest, Verification } from "./scheme.ts";
 import { accepted, missing, refused } from "./scheme.ts";
 
 export const signsDeliveryId = false;
@@ -20,6 +20,6 @@ export function verify({ definition, secrets, headers }: SignedRequest): Verific
 }
 
 /** The scheme defines no delivery id; the webhook's `idempotency` may name a header. */
-export function delivery(_headers: IncomingHttpHeaders): Delivery {
-  return { deliveryId: null, challenge: null };
+export function deliveryId(_headers: IncomingHttpHeaders): null {
+  return null;
 }

@@ -3,7 +3,7 @@
  * as safe as the connection.
  */
 import { sameSecret } from "../digest.ts";
-import { deliveryOf, header } from "../request.ts";
+import { header, idOf } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, malformed, missing, refused } from "../scheme.ts";
 
@@ -18,5 +18,5 @@ export const basic: Scheme = {
     if (secrets.some((secret) => secret !== "" && sameSecret(given, secret))) return accepted;
     return refused("mismatch", "The user or the password is not the webhook's.");
   },
-  delivery: () => deliveryOf(null),
+  deliveryId: () => idOf(null),
 };

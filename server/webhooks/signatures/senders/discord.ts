@@ -4,7 +4,7 @@
  * https://discord.com/developers/docs/interactions/overview#validating-security-request-headers
  */
 import { isEd25519 } from "../ed25519.ts";
-import { deliveryOf, header, refuseTime } from "../request.ts";
+import { header, idOf, refuseTime } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, malformed, mismatch, missing } from "../scheme.ts";
 
@@ -26,5 +26,5 @@ export const discord: Scheme = {
       ? accepted
       : mismatch;
   },
-  delivery: (_headers, payload) => deliveryOf(payload.id),
+  deliveryId: (_headers, payload) => idOf(payload.id),
 };

@@ -2,7 +2,7 @@
  * GitLab: `x-gitlab-token` carries the secret token. `idempotency-key` is the same in all retries (GitLab 17.4).
  * https://docs.gitlab.com/user/project/integrations/webhooks/#validate-payloads-by-using-a-secret-token
  */
-import { deliveryOf, header } from "../request.ts";
+import { header, idOf } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { verify as verifyToken } from "../token.ts";
 
@@ -10,5 +10,5 @@ export const gitlab: Scheme = {
   signsDeliveryId: false,
   verify: (request) =>
     verifyToken({ ...request, definition: { ...request.definition, header: "x-gitlab-token" } }),
-  delivery: (headers) => deliveryOf(header(headers, "idempotency-key")),
+  deliveryId: (headers) => idOf(header(headers, "idempotency-key")),
 };

@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type JsonObject } from "../../../../project/json.ts";
 import { someHmacMatches } from "../digest.ts";
-import { deliveryOf, parsedObject, refuseTime } from "../request.ts";
+import { idOf, parsedObject, refuseTime } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, mismatch, refused } from "../scheme.ts";
 
@@ -29,7 +29,7 @@ export const mailgun: Scheme = {
     const hmac = { algorithm: "sha256", encoding: "hex", ...keys, before: "", body: text } as const;
     return someHmacMatches(hmac, [signature]) ? accepted : mismatch;
   },
-  delivery: (_headers, payload) => deliveryOf(signed(payload).token),
+  deliveryId: (_headers, payload) => idOf(signed(payload).token),
 };
 
 function signed(payload: JsonObject): JsonObject {

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonValue } from "../../../../project/json.ts";
 import { sameSecret } from "../digest.ts";
-import { deliveryOf, parsedObject } from "../request.ts";
+import { idOf, parsedObject } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, refused } from "../scheme.ts";
 
@@ -20,7 +20,7 @@ export const microsoft: Scheme = {
     const areOurs = notifications.every((each) => keys.some((key) => hasState(each, key)));
     return areOurs ? accepted : refused("mismatch", "A clientState is not the webhook's.");
   },
-  delivery: () => deliveryOf(null),
+  deliveryId: () => idOf(null),
 };
 
 function hasState(notification: JsonValue, secret: string): boolean {

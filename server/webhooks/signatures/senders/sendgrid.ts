@@ -4,7 +4,7 @@
  * https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features
  */
 import { createPublicKey, verify } from "node:crypto";
-import { deliveryOf, header, refuseTime } from "../request.ts";
+import { header, idOf, refuseTime } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, malformed, mismatch, missing } from "../scheme.ts";
 
@@ -25,7 +25,7 @@ export const sendgrid: Scheme = {
     const message = Buffer.concat([Buffer.from(`${seconds}`), body]);
     return secrets.some((secret) => isEcdsa(secret, message, signature)) ? accepted : mismatch;
   },
-  delivery: () => deliveryOf(null),
+  deliveryId: () => idOf(null),
 };
 
 function isEcdsa(publicKey: string, message: Uint8Array, signature: Uint8Array): boolean {

@@ -22,5 +22,5 @@ export const shopify: Scheme = {
     const isNewer = !hasOlder && header(request.headers, "shopify-hmac-sha256") !== null;
     return isNewer ? newer.verify(request) : older.verify(request);
   },
-  delivery: older.delivery,
+  deliveryId: older.deliveryId,
 };

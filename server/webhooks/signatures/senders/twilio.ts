@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { sameBytes, someHmacMatches } from "../digest.ts";
-import { deliveryOf, header } from "../request.ts";
+import { header, idOf } from "../request.ts";
 import type { Scheme } from "../scheme.ts";
 import { accepted, malformed, mismatch, missing, refused } from "../scheme.ts";
 
@@ -37,7 +37,7 @@ export const twilio: Scheme = {
     );
     return signs ? accepted : mismatch;
   },
-  delivery: (headers) => deliveryOf(header(headers, "i-twilio-idempotency-token")),
+  deliveryId: (headers) => idOf(header(headers, "i-twilio-idempotency-token")),
 };
 
 /** The fields by name; the values of a repeated name sorted and without duplicates. Null for too many. */

@@ -1,0 +1,43 @@
+/**
+ * The interface of a handshake: the exchange by which a sender checks a URL before it sends webhooks. A handshake starts no
+ * execution.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { JsonObject } from "../../../project/json.ts";
+
+export interface PreflightRequest {
+  method: string;
+  /** Names in lower case. */
+  headers: IncomingHttpHeaders;
+  query: URLSearchParams;
+  /** Values of the handshake's secrets that are set. */
+  secrets: readonly string[];
+  /** The rate limit of the webhook; null for the server's. */
+  requestsPerSecond: number | null;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A response, a refusal with one sentence for the delivery log, or null when the request is no handshake. */
+export type Preflight = Answer | { refused: string } | null;
+
+export interface Handshake {
+  /** Responds to a request without reading its body and without a signature: GET, HEAD, OPTIONS, and POST with a query. */
+  preflight?(request: PreflightRequest): Preflight;
+  /** Responds to a request whose signature was verified; null for an event. */
+  event?(payload: JsonObject, secrets: readonly string[]): Answer | null;
+}
+
+/** Plain text that no browser interprets: it repeats a part of the request. */
+export function textAnswer(body: string): Answer {
+  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  return { status: 200, headers, body };
+}
+
+export function jsonAnswer(value: JsonObject): Answer {
+  return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+}
