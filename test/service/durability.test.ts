@@ -42,7 +42,8 @@ onEveryRuntime("durability", { env }, (server) => {
     throw new Error(`The execution ended without printing ${pattern}.`);
   };
 
-  test(`runs an execution after kill -9 right after its 202, ${rounds} times`, async () => {
+  const timeout = 60_000 + rounds * 10_000;
+  test(`runs an execution after kill -9 right after its 202, ${rounds} times`, { timeout }, async () => {
     for (let round = 0; round < rounds; round++) {
       const { status, json } = await post({ round });
       expect(status).toBe(202);
