@@ -4,7 +4,7 @@
  * Glossary: a *project* has *targets*, which are *agents* and *workflows*. A target may have *webhooks*, each with a
  * *slug* that is unique within the target, and one *schedule*. All types here are plain JSON, for the store.
  */
-import type { JsonObject } from "./json.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 export type TargetKind = "agent" | "workflow";
 
@@ -67,7 +67,13 @@ export interface WebhookDefinition {
 }
 
 /** Pairs instead of an object, so that no parameter name can set a prototype. */
-export type FieldMapping = { path: string; parameter: string }[];
+export type FieldMapping = {
+  /** Path in the payload, or another source; see `parseSource`. */
+  path: string;
+  parameter: string;
+  /** The value when the source has none. */
+  default?: JsonValue;
+}[];
 
 /** Names of senders, in lower case, and four general schemes: `standard`, `hmac`, `token` and `basic`. */
 export const signatureSchemes = [

@@ -8,3 +8,12 @@ export type JsonObject = { [key: string]: JsonValue };
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Whether a value of a YAML file is JSON: no dates, and no numbers that JSON cannot represent. */
+export function isJson(value: unknown): value is JsonValue {
+  if (value === null || typeof value === "boolean" || typeof value === "string") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  if (typeof value !== "object") return false;
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isJson);
+}

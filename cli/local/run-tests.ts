@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { compileMapping } from "../../project/mapping.ts";
+import { noSources } from "../../project/mapping-source.ts";
 import { didYouMean } from "../../project/suggest.ts";
 import type { LogEntry, Outcome } from "../../server/executions/pool/index.ts";
 import { CliError, Exit, UsageError } from "../app/errors.ts";
@@ -116,9 +117,15 @@ async function runSingle(local: LocalProject, testCase: TestCase, options: TestO
   throw new Exit(1);
 }
 
-async function inputOf({ webhook, file }: TestCase): Promise<{ input: JsonObject; unmapped: string[] }> {
+async function inputOf({
+  target,
+  webhook,
+  file,
+}: TestCase): Promise<{ input: JsonObject; unmapped: string[] }> {
   const data = await readInput(file);
-  return webhook === null ? { input: data, unmapped: [] } : compileMapping(webhook.fieldMapping).apply(data);
+  if (webhook === null) return { input: data, unmapped: [] };
+  const path = `/${target.kind}/${target.name}/${webhook.slug}`;
+  return compileMapping(webhook.fieldMapping).apply(data, { ...noSources, path });
 }
 
 function selectTargets(definition: ProjectDefinition, name: string | undefined): TargetDefinition[] {

@@ -54,9 +54,14 @@ export function mappingTrace(steps: readonly TraceStep[]): string {
     .map(({ path, parameter, found, type, reading, because }) => {
       const pair = `${sanitizeLine(path).padEnd(pathWidth)} → ${sanitizeLine(parameter).padEnd(parameterWidth)}`;
       if (!found) return `${pair}  ${colors.yellow(`not mapped: ${sanitizeLine(because ?? "")}`)}`;
-      return `${pair}  ${colors.dim(reading === "key" ? `${type}, property with this exact name` : (type ?? ""))}`;
+      return `${pair}  ${colors.dim(mappedFrom(reading, type ?? ""))}`;
     })
     .join("\n");
+}
+
+function mappedFrom(reading: string, type: string): string {
+  if (reading === "key") return `${type}, property with this exact name`;
+  return reading === "default" ? `${type}, default` : type;
 }
 
 /** The output of an execution as plain JSON. */

@@ -1,5 +1,7 @@
 import { parseRange } from "../address-range.ts";
 import type { FieldMapping, WebhookDefinition } from "../definition.ts";
+import { isJson, isJsonObject, type JsonValue } from "../json.ts";
+import { parseSource } from "../mapping-source.ts";
 import { parsePath } from "../path.ts";
 import { quoted } from "../problem.ts";
 import { readHandshake } from "./handshake.ts";
@@ -83,22 +85,45 @@ function readMapping(view: View | null): FieldMapping {
   const parameters = new Map<string, string>();
   for (const { key: path, at, view: target } of view?.entries() ?? []) {
     try {
-      parsePath(path);
+      if (parseSource(path) === null) parsePath(path);
     } catch (error) {
       at.fail((error as Error).message.replace(/\.$/, ""));
       continue;
     }
-    const parameter = readText(target);
-    if (parameter === null) continue;
+    const entry = readEntry(target);
+    if (entry === null) continue;
+    const { parameter } = entry;
     const earlier = parameters.get(parameter);
     if (earlier !== undefined) {
       target.fail(`"${earlier}" and "${path}" are both mapped to the parameter "${parameter}"`);
       continue;
     }
     parameters.set(parameter, path);
-    mapping.push({ path, parameter });
+    mapping.push({ path, ...entry });
   }
   return mapping;
+}
+
+/** A parameter, or a map of the parameter and its default. */
+function readEntry(view: View): { parameter: string; default?: JsonValue } | null {
+  if (!isJsonObject(view.value)) {
+    const parameter = readText(view);
+    return parameter === null ? null : { parameter };
+  }
+  const fields = view.fields(["parameter", "default"]);
+  const parameterView = fields?.require("parameter") ?? null;
+  const defaultView = fields?.get("default") ?? null;
+  const parameter = parameterView === null ? null : readText(parameterView);
+  const value = defaultView === null ? undefined : readJson(defaultView);
+  if (parameter === null || (defaultView !== null && value === undefined)) return null;
+  return value === undefined ? { parameter } : { parameter, default: value };
+}
+
+/** A value that JSON represents. Undefined after a problem. */
+function readJson(view: View): JsonValue | undefined {
+  if (isJson(view.value)) return view.value;
+  view.fail(`${view.path} must be a JSON value`);
+  return undefined;
 }
 
 function readIdempotency(view: View): { header: string } | null {

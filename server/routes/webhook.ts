@@ -17,6 +17,7 @@ import { withoutCredentials } from "../webhooks/credentials.ts";
 import { handshakeOf } from "../webhooks/handshakes/index.ts";
 import { type IdempotencyKey, idempotencyKeyOf } from "../webhooks/idempotency.ts";
 import { parseJsonObject } from "../webhooks/json.ts";
+import { sourcesOfRequest } from "../webhooks/mapping-sources.ts";
 import type { Rejection } from "../webhooks/rejection-log.ts";
 import type { Route } from "../webhooks/route-table.ts";
 import { readDeliveryId, ruleMessages, verifySignature } from "../webhooks/signatures/index.ts";
@@ -143,8 +144,11 @@ async function accept(
   sizeBytes: number,
 ): Promise<void> {
   const headers = app.limits.charge(route);
-  const kept = JSON.stringify(withoutCredentials(request.headers, route.definition.signature));
-  const accepted = await app.trigger.accept(route, payload, key, { headers: kept, sizeBytes });
+  const kept = withoutCredentials(request.headers, route.definition.signature);
+  const isMapped = route.mapping?.usesRequest === true;
+  const sources = isMapped ? sourcesOfRequest(route, kept, request.url ?? "") : undefined;
+  const received = { headers: JSON.stringify(kept), sizeBytes };
+  const accepted = await app.trigger.accept(route, payload, key, received, sources);
   const { executionId, replayed } = accepted;
   headers.location = `/api/v1/executions/${executionId}`;
   if (replayed) headers["idempotent-replayed"] = "true";

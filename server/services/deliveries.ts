@@ -16,6 +16,7 @@ import { isId } from "../ids.ts";
 import { type DeliveryRow, type DeliverySummary, getDelivery, listDeliveries } from "../store/deliveries.ts";
 import { getDeployment } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
+import { sourcesOfKept } from "../webhooks/mapping-sources.ts";
 import { type Route, routeFrom } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";
 import { checkedWord, environmentFilter, paged, pageOf } from "./request.ts";
@@ -98,7 +99,9 @@ export function deliveryMethods(app: App): DeliveryMethods {
         ? await app.trigger.route({ orgId, environment, target: { kind, name }, slug })
         : await originalRoute(row);
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
-      return await triggerResponse(app, context, orgId, await app.trigger.accept(route, payload, null, null));
+      const sources = sourcesOfKept(route, parseStored<Record<string, string>>(row.headers));
+      const accepted = await app.trigger.accept(route, payload, null, null, sources);
+      return await triggerResponse(app, context, orgId, accepted);
     },
   };
 }

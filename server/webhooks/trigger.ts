@@ -5,6 +5,7 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
+import { noSources, type RequestSources } from "../../project/mapping-source.ts";
 import { fail, invalid, notFound } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
@@ -12,6 +13,7 @@ import type { Program } from "../store/engine.ts";
 import { insertNew, type NewExecution } from "../store/executions.ts";
 import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
+import { sourcesOfKept } from "./mapping-sources.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
 /** The webhook that a request names. */
@@ -83,6 +85,7 @@ export class Trigger {
    * Queues the execution. Resolves when it is on disk.
    *
    * @param received - makes the execution a delivery; null for a redelivery and for callers of the RPC protocols
+   * @param sources - the request's; absent for callers of the RPC protocols, which have none
    * @throws ConnectError 422 when the key was used with another body
    */
   async accept(
@@ -90,15 +93,21 @@ export class Trigger {
     payload: Payload,
     key: IdempotencyKey | null,
     received: ReceivedRequest | null,
+    sources?: RequestSources,
   ): Promise<Accepted> {
-    const row = newExecution(route, payload, received);
+    const row = newExecution(route, payload, received, sources);
     const insert = key === null ? insertNew : (fresh: NewExecution) => insertOnce(fresh, route.webhook, key);
     const executionId = await this.#parts.executor.enqueue(row, insert);
     return { executionId, replayed: executionId !== row.execution_id };
   }
 }
 
-function newExecution(route: Route, payload: Payload, received: ReceivedRequest | null): NewExecution {
+function newExecution(
+  route: Route,
+  payload: Payload,
+  received: ReceivedRequest | null,
+  given: RequestSources | undefined,
+): NewExecution {
   const now = Date.now();
   const row: NewExecution = {
     org_id: route.orgId,
@@ -116,9 +125,10 @@ function newExecution(route: Route, payload: Payload, received: ReceivedRequest 
   };
   if (route.mapping === null) return row;
   if (received !== null) row.payload = payload.text;
-  const { input, unmapped } = route.mapping.apply(payload.value);
+  const sources = given ?? (route.mapping.usesRequest ? sourcesOfKept(route, {}) : noSources);
+  const { input, unmapped } = route.mapping.apply(payload.value, sources);
   row.input = JSON.stringify(input);
-  row.mapping = JSON.stringify(route.mapping.trace(payload.value));
+  row.mapping = JSON.stringify(route.mapping.trace(payload.value, sources));
   if (unmapped.length > 0) row.unmapped = JSON.stringify(unmapped);
   return row;
 }

@@ -1,4 +1,5 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../cli/diff/json.ts";
 import { newProject } from "../../cli/project/templates/project.ts";
@@ -93,6 +94,18 @@ describe.each(commandRuntimes("node"))("without a service on %s,", (runtime) => 
       unmapped: [],
       mapping: [{ path: "order.items[0].sku", parameter: "sku", found: true, type: "null", reading: "key" }],
     });
+
+    const file = join(cwd, "svc-project.yaml");
+    const indent = " ".repeat(10);
+    const more = `\n${indent}$header.x-event: event\n${indent}$path: path`;
+    const text = await readFile(file, "utf8");
+    await writeFile(
+      file,
+      text.replace("items[0].sku: sku", (key) => key + more),
+    );
+    await writeFile(join(cwd, "request.json"), '{"headers": {"X-Event": "opened"}}');
+    const requested = await run("{}", "--request", "request.json", "--json");
+    expect(JSON.parse(requested.stdout).input).toEqual({ event: "opened", path: "/agent/mapped/hook" });
 
     const unknown = await svc(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
     expect(unknown.stderr).toMatch(

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { call, expectError, ok } from "../support/rest.ts";
-import type { AcceptedJson, HealthJson } from "../support/shapes.ts";
+import type { AcceptedJson, ExecutionJson, HealthJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
 const project: ProjectSource = {
@@ -15,6 +15,17 @@ const project: ProjectSource = {
         { slug: "mapped", field_mapping: { "event.text": "text" } },
         { slug: "signed", signature: { scheme: "github", secret: "HUB" } },
         { slug: "raw", raw: true, signature: { scheme: "github", secret: "HUB" } },
+        {
+          slug: "sources",
+          field_mapping: {
+            "$header.X-Event": "event",
+            "$header.authorization": "credentials",
+            "$query.team": "team",
+            $path: "path",
+            "=demo": "source",
+            title: { parameter: "title", default: "untitled" },
+          },
+        },
         { slug: "no-files", files: "refuse" },
         { slug: "near", allow_from: ["127.0.0.0/8", "::1"] },
         { slug: "far", allow_from: ["192.0.2.1", "2001:db8::/32"] },
@@ -109,5 +120,28 @@ onEveryRuntime("webhook content", {}, (server) => {
   test("is accepted from allowed addresses only", async () => {
     expect((await send("near", "application/json", "{}")).status).toBe(200);
     expectError(await send("far", "application/json", "{}"), 403, "permission_denied", /address/);
+  });
+
+  test("is mapped together with headers, the query, the path, constants and defaults", async () => {
+    const headers = { "x-event": "opened", authorization: "Bearer abc" };
+    const answer = await send("sources", "application/json", "{}", headers, "?team=a");
+    const expected = {
+      event: "opened",
+      team: "a",
+      path: "/agent/echo/sources",
+      source: "demo",
+      title: "untitled",
+    };
+    expect(answer.json.output).toEqual(expected);
+    const id = answer.json.execution_id;
+    const execution = await ok<ExecutionJson>(server, "GET", `/api/v1/executions/${id}`);
+    expect(execution.unmapped).toEqual(["$header.authorization"]);
+    const again = await call<AcceptedJson>(
+      server,
+      "POST",
+      `/api/v1/webhooks/deliveries/${id.replace("exe", "dlv")}/redeliver`,
+      { json: {}, headers: { prefer: "wait=30" } },
+    );
+    expect(again.json.output, again.text).toEqual(expected);
   });
 });

@@ -62,3 +62,33 @@ describe("handshakes", () => {
     expect(parse(webhook).problems.join("\n")).toMatch(message);
   });
 });
+
+describe("field mapping", () => {
+  test("takes sources and defaults", () => {
+    const field_mapping = {
+      "$header.X-Event": "event",
+      "=github": "source",
+      "issue.title": { parameter: "title", default: "none" },
+      labels: { parameter: "labels", default: [] },
+      user: { parameter: "user", default: null },
+      id: { parameter: "id" },
+    };
+    expect(parse({ field_mapping }).webhook?.fieldMapping).toEqual([
+      { path: "$header.X-Event", parameter: "event" },
+      { path: "=github", parameter: "source" },
+      { path: "issue.title", parameter: "title", default: "none" },
+      { path: "labels", parameter: "labels", default: [] },
+      { path: "user", parameter: "user", default: null },
+      { path: "id", parameter: "id" },
+    ]);
+  });
+
+  test.each([
+    [{ "$header.": "a" }, /a header name must follow/],
+    [{ a: { default: 1 } }, /parameter is missing/],
+    [{ a: { parameter: "b", defalt: 1 } }, /did you mean "default"/],
+    [{ a: "x", b: { parameter: "x" } }, /both mapped to the parameter "x"/],
+  ])("reports %j", (field_mapping, message) => {
+    expect(parse({ field_mapping }).problems.join("\n")).toMatch(message);
+  });
+});

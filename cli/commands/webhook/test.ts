@@ -1,8 +1,10 @@
 import type { TargetDefinition, WebhookDefinition } from "../../../project/definition.ts";
+import { isJsonObject, type JsonObject } from "../../../project/json.ts";
 import { compileMapping } from "../../../project/mapping.ts";
+import type { RequestSources } from "../../../project/mapping-source.ts";
 import { didYouMean } from "../../../project/suggest.ts";
 import { type Command, command } from "../../app/command.ts";
-import { CliError } from "../../app/errors.ts";
+import { CliError, UsageError } from "../../app/errors.ts";
 import { readInput } from "../../app/input.ts";
 import { data, json, target, targetOf } from "../../app/options.ts";
 import { print, printJson } from "../../terminal/output.ts";
@@ -19,6 +21,11 @@ export default command({
       ...data.data,
       required: true,
       description: "JSON file with the payload, - for standard input (required)",
+    },
+    request: {
+      type: "string",
+      description: 'JSON file with "headers" and "query" of the request, for $header and $query',
+      valueHint: "file",
     },
     agent: { ...target.agent, description: "Agent of the webhook, if the slug is ambiguous" },
     workflow: { ...target.workflow, description: "Workflow of the webhook, if the slug is ambiguous" },
@@ -37,11 +44,12 @@ export default command({
     const targets = [...definition.agents, ...definition.workflows].filter(
       (target) => name === "" || (target.name === name && target.kind === kind),
     );
-    const webhook = findWebhook(targets, values.slug);
+    const { target: owner, webhook } = findWebhook(targets, values.slug);
     const payload = await readInput(values.data);
+    const sources = sourcesFrom(await readInput(values.request), owner, webhook);
     const mapping = compileMapping(webhook.fieldMapping);
-    const { input, unmapped } = mapping.apply(payload);
-    const trace = mapping.trace(payload);
+    const { input, unmapped } = mapping.apply(payload, sources);
+    const trace = mapping.trace(payload, sources);
     if (values.json) {
       const steps = trace.map(({ stoppedAt, ...step }) => ({ ...step, stopped_at: stoppedAt }));
       return printJson({ input, unmapped, mapping: steps });
@@ -50,7 +58,27 @@ export default command({
   },
 }) as Command;
 
-function findWebhook(targets: readonly TargetDefinition[], slug: string): WebhookDefinition {
+/** The headers and the query as the server would read them: header names in lower case. */
+function sourcesFrom(
+  request: JsonObject,
+  { kind, name }: TargetDefinition,
+  { slug }: WebhookDefinition,
+): RequestSources {
+  const { headers = {}, query = {} } = request;
+  if (!isJsonObject(headers) || !isJsonObject(query)) {
+    throw new UsageError(
+      "The request must hold objects.",
+      'Example: {"headers": {"x-github-event": "issues"}, "query": {"team": "a"}}',
+    );
+  }
+  const lower = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), String(value)] as const);
+  return { headers: Object.fromEntries(lower), query, path: `/${kind}/${name}/${slug}` };
+}
+
+function findWebhook(
+  targets: readonly TargetDefinition[],
+  slug: string,
+): { target: TargetDefinition; webhook: WebhookDefinition } {
   const all = targets.flatMap((target) => target.webhooks.map((webhook) => ({ target, webhook })));
   const found = all.filter(({ webhook }) => webhook.slug === slug);
   const [first] = found;
@@ -67,5 +95,5 @@ function findWebhook(targets: readonly TargetDefinition[], slug: string): Webhoo
     const owners = found.map(({ target }) => `--${target.kind} ${target.name}`).join(" or ");
     throw new CliError(`The slug "${slug}" is ambiguous.`, `Pass ${owners}.`);
   }
-  return first.webhook;
+  return first;
 }

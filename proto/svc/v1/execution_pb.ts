@@ -353,7 +353,8 @@ export type MappingStep = Message<"svc.v1.MappingStep"> & {
   type: string;
 
   /**
-   * Interpretation of the path: `key` when a property has the whole path as its name, otherwise `path`.
+   * Interpretation of the path: `key` when a property has the whole path as its name, `source` for a header, a query
+   * parameter, the request path or a constant, `default` for the default, otherwise `path`.
    *
    * @generated from field: string reading = 5;
    */
@@ -410,7 +411,8 @@ export type MappingStepJson = {
   type?: string;
 
   /**
-   * Interpretation of the path: `key` when a property has the whole path as its name, otherwise `path`.
+   * Interpretation of the path: `key` when a property has the whole path as its name, `source` for a header, a query
+   * parameter, the request path or a constant, `default` for the default, otherwise `path`.
    *
    * @generated from field: string reading = 5;
    */
