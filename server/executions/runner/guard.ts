@@ -8,15 +8,18 @@ import type { Socket } from "node:net";
 import os, { constants } from "node:os";
 import v8 from "node:v8";
 import { runtime } from "../../runtime.ts";
+import { ignoreCodeCaches } from "./code-cache.ts";
 import { current } from "./current-attempt.ts";
 import { ExitError } from "./errors.ts";
+import { guardDeno } from "./guard-deno.ts";
+import { refusal, replace } from "./replace.ts";
 
 /**
  * @param unixSocket - any Unix socket, of whose class bind and connect are removed; null keeps them, inside a sandbox that
  * contains no socket but the proxy's
  * @returns a function that ends this process
  */
-export function guardProcess(unixSocket: Socket | null): () => void {
+export async function guardProcess(unixSocket: Socket | null): Promise<() => void> {
   const endProcess = killer();
 
   const exit = (code?: unknown): never => {
@@ -36,25 +39,28 @@ export function guardProcess(unixSocket: Socket | null): () => void {
     ["setPriority"],
     refusal("Cannot set a priority: agents and workflows may not reach other processes"),
   );
-  if (runtime.name === "node") guardNode(unixSocket);
-  syncBuiltinESMExports();
-  return endProcess;
-}
-
-/** The permission model covers neither V8's flags nor Unix sockets. */
-function guardNode(unixSocket: Socket | null): void {
+  // Modules of Bun itself use these.
+  if (runtime.name !== "bun")
+    replace(process, ["binding", "_linkedBinding"], refusal("Cannot load internal modules of the runtime"));
   replace(
     v8,
     ["setFlagsFromString", "setHeapSnapshotNearHeapLimit", "startupSnapshot"],
     refusal("Cannot change the engine's flags: agents and workflows share the runner"),
   );
-  replace(process, ["binding", "_linkedBinding"], refusal("Cannot load internal modules of Node"));
-  if (unixSocket === null) return;
+  if (runtime.name !== "bun") ignoreCodeCaches();
+  if (runtime.name === "node" && unixSocket !== null) guardUnixSockets(unixSocket);
+  if (deno !== undefined) await guardDeno(deno, unixSocket);
+  syncBuiltinESMExports();
+  return endProcess;
+}
+
+/** Node's permission model does not cover Unix sockets. */
+function guardUnixSockets(unixSocket: Socket): void {
   // The class behind every Unix socket, which users' code can reach through any of its instances.
   const { _handle: handle } = unixSocket as unknown as { _handle?: object };
   const pipe: object | undefined = handle === undefined ? undefined : Object.getPrototypeOf(handle);
   const refuseSocket = refusal("Cannot use a Unix socket: agents and workflows may not reach local services");
-  if (pipe !== undefined) replace(pipe, ["bind", "connect", "listen"], refuseSocket);
+  if (pipe !== undefined) replace(pipe, ["bind", "connect", "listen", "fchmod"], refuseSocket);
 }
 
 /** Keeps the functions that end this process before they are removed. */
@@ -66,18 +72,4 @@ function killer(): () => void {
     if (part !== undefined) part.call(process, pid, constants.signals.SIGKILL);
     else kill.call(process, pid, "SIGKILL");
   };
-}
-
-function refusal(message: string): () => never {
-  // Not an arrow function, so that a call with `new` gives this error too.
-  return function refuse(): never {
-    throw new Error(message);
-  };
-}
-
-/** Replaces the members that exist. They stay writable, because libraries wrap them. */
-function replace(owner: object, names: readonly string[], value: unknown): void {
-  for (const name of names) {
-    if (name in owner) Object.defineProperty(owner, name, { value, writable: true, configurable: true });
-  }
 }

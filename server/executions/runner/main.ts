@@ -19,7 +19,7 @@ delete process.env[egressVariable];
 if (egress !== undefined) await openEgress(egress);
 
 const socket = openChannel();
-const endProcess = guardProcess(egress === undefined ? socket : null);
+const endProcess = await guardProcess(egress === undefined ? socket : null);
 const channel = new Channel(socket, { onMessage, onEnd: endProcess });
 let attempts: Attempts | undefined;
 

@@ -69,7 +69,8 @@ export function bubblewrapArguments(
     ...["--uid", nobody, "--gid", nobody, "--hostname", "runner"],
     ...["--info-fd", String(descriptors.info)],
     ...(descriptors.seccomp === null ? [] : ["--seccomp", String(descriptors.seccomp)]),
-    ...["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"],
+    // Writable, /proc/sys would let the runners of a server that runs as root change the kernel's settings.
+    ...["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/dev"],
     ...systemPaths.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--size", String(scratchBytes), "--tmpfs", scratch],
     ...readOnly.flatMap((path) => ["--ro-bind", path, path]),

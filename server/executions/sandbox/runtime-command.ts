@@ -77,6 +77,8 @@ const settings: Record<RuntimeName, Settings> = {
       "--no-remote",
       "--no-lock",
       "--no-config",
+      // The cache would be in the scratch folder. V8 runs it without verifying it, and users' code could forge it.
+      "--no-code-cache",
       "--node-modules-dir=manual",
       `--allow-read=${denoList([...read, scratch, ...(socket === null ? [] : [socket])])}`,
       `--allow-write=${denoList([scratch, ...(socket === null ? [] : [socket])])}`,

@@ -8,9 +8,17 @@
 type SystemCall = readonly [name: string, x64: number, arm64: number | null];
 
 const refused: readonly SystemCall[] = [
+  // Objects of System V and POSIX queues hold memory that no limit of the server sees.
+  ["shmget", 29, 194],
+  ["semget", 64, 190],
+  ["msgget", 68, 186],
+  ["mq_open", 240, 180],
   ["fork", 57, null],
   ["vfork", 58, null],
   ["ptrace", 101, 117],
+  ["syslog", 103, 116],
+  ["vhangup", 153, 58],
+  ["modify_ldt", 154, null],
   ["pivot_root", 155, 41],
   ["chroot", 161, 51],
   ["acct", 163, 89],
@@ -33,6 +41,7 @@ const refused: readonly SystemCall[] = [
   ["keyctl", 250, 219],
   ["unshare", 272, 97],
   ["perf_event_open", 298, 241],
+  ["fanotify_init", 300, 262],
   ["name_to_handle_at", 303, 264],
   ["open_by_handle_at", 304, 265],
   ["clock_adjtime", 305, 266],
@@ -53,6 +62,7 @@ const refused: readonly SystemCall[] = [
   ["pidfd_getfd", 438, 438],
   ["process_madvise", 440, 440],
   ["mount_setattr", 442, 442],
+  ["quotactl_fd", 443, 443],
 ];
 
 /** `memfd_create` and `memfd_secret` hold memory that no limit of the server sees; `clone3` hides its flags in memory. */
@@ -67,6 +77,16 @@ const absent: readonly SystemCall[] = [
 
 const clone = { x64: 56, arm64: 220 };
 const CLONE_THREAD = 0x10000;
+
+/**
+ * The families of sockets that a runner may create: Unix, IPv4, IPv6, and netlink, which lists network interfaces. A network
+ * namespace does not contain the rest: vsock, for example, reaches the hypervisor.
+ */
+const socketFamilies: readonly number[] = [1, 2, 10, 16];
+const socketCalls: readonly SystemCall[] = [
+  ["socket", 41, 198],
+  ["socketpair", 53, 199],
+];
 
 /** AUDIT_ARCH_* of linux/audit.h. */
 const auditArch = { x64: 0xc000003e, arm64: 0xc00000b7 };
@@ -83,6 +103,7 @@ const ALLOW = 0x7fff0000;
 const ERRNO = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
 
 // Offsets in struct seccomp_data.
 const numberOffset = 0;
@@ -109,6 +130,16 @@ export function seccompFilter(arch: string = process.arch): Uint8Array | null {
   };
   answer(refused, EPERM);
   answer(absent, ENOSYS);
+  for (const number of socketCalls.map(numberOf)) {
+    if (number === null) continue;
+    program.push(
+      [JUMP_IF_EQUAL, 0, socketFamilies.length + 3, number],
+      [LOAD_WORD, 0, 0, firstArgumentOffset],
+    );
+    for (const [index, family] of socketFamilies.entries())
+      program.push([JUMP_IF_EQUAL, socketFamilies.length - index, 0, family]);
+    program.push([RETURN, 0, 0, ERRNO | EAFNOSUPPORT], [RETURN, 0, 0, ALLOW]);
+  }
   // Threads are `clone` with CLONE_THREAD; anything else is a new process.
   program.push(
     [JUMP_IF_EQUAL, 0, 3, clone[arch]],

@@ -1,0 +1,93 @@
+/** Attempts to break out of a runner, under every boundary. Their results are what docs/security.md promises. */
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { root, runtimes } from "../support/runtimes.ts";
+import { Laboratory, type Results } from "./breakout/laboratory.ts";
+import { type Boundary, promises, results, uncontrolled } from "./breakout/promises.ts";
+
+const hasBubblewrap = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+if (!hasBubblewrap) console.log("bwrap is not installed: no attempts run inside bubblewrap.");
+
+const lab = new Laboratory();
+const counts: string[] = [];
+afterAll(async () => {
+  await lab.close();
+  console.log(`Breakout attempts: ${counts.join(", ")}.`);
+});
+
+const boundaries = runtimes.flatMap((runtime) => [
+  { runtime, sandbox: "none" as const, column: runtime as Boundary },
+  { runtime, sandbox: "bwrap" as const, column: "bubblewrap" as const },
+]);
+
+/** The results of each subject under each column. */
+const found: Record<string, Partial<Record<Boundary, string[]>>> = {};
+
+const exceeded = (all: Record<string, Results>, column: Boundary): string[] =>
+  Object.entries(all).flatMap(([subject, attempts]) =>
+    Object.entries(attempts)
+      .filter(([, { result }]) => rank(result) > rank(promises[subject]?.[column] ?? "absent"))
+      .map(([name, { result, text }]) => `${subject}, ${name}: ${result} (${text})`),
+  );
+
+const rank = (result: (typeof results)[number]): number => results.indexOf(result);
+
+describe.each(boundaries)("on $runtime with sandbox $sandbox", ({ runtime, sandbox, column }) => {
+  test.skipIf(sandbox === "bwrap" && !hasBubblewrap)("no attempt exceeds the promise", async () => {
+    const all = await lab.attack(lab.boundary(runtime, sandbox));
+    let tried = 0;
+    for (const [subject, attempts] of Object.entries(all)) {
+      const list = Object.values(attempts).map(({ result }) => result);
+      tried += list.filter((result) => result !== "absent").length;
+      found[subject] ??= {};
+      found[subject][column] = [...(found[subject][column] ?? []), ...list];
+    }
+    counts.push(`${tried} on ${runtime} ${sandbox === "bwrap" ? "inside bubblewrap" : "without a sandbox"}`);
+    expect(exceeded(all, column)).toEqual([]);
+    expect(tried).toBeGreaterThan(80);
+  });
+});
+
+test("each promise is the result of at least one attempt", () => {
+  const columns: Boundary[] = hasBubblewrap ? ["bubblewrap", "deno", "node", "bun"] : ["deno", "node", "bun"];
+  for (const [subject, row] of Object.entries(promises)) {
+    for (const column of columns) {
+      const worst = (found[subject]?.[column] ?? []).toSorted(
+        (a, b) => results.indexOf(a as never) - results.indexOf(b as never),
+      );
+      expect(worst.at(-1), `${subject} under ${column}`).toBe(row[column]);
+    }
+  }
+});
+
+test("each attempt succeeds on at least one runtime without a boundary", async () => {
+  const worked = new Map<string, string>();
+  for (const runtime of runtimes) {
+    for (const [subject, attempts] of Object.entries(await lab.attackWithoutBoundary(runtime))) {
+      for (const [name, { result, text }] of Object.entries(attempts)) {
+        const key = `${subject}, ${name}`;
+        if (worked.get(key) === "" || uncontrolled.has(key)) continue;
+        const works =
+          result === "open" || (result === "contained" && promises[subject]?.bubblewrap === "contained");
+        worked.set(key, works ? "" : `${worked.get(key) ?? ""} ${runtime}: ${result} (${text})`);
+      }
+    }
+  }
+  expect([...worked].filter(([, problem]) => problem !== "")).toEqual([]);
+});
+
+test("docs/security.md states these promises", () => {
+  const text = readFileSync(join(root, "docs/security.md"), "utf8");
+  const cells = { absent: "–", refused: "refused", contained: "contained", open: "**open**" };
+  for (const { row, ...columns } of Object.values(promises)) {
+    const line = text.split("\n").find((candidate) => candidate.startsWith(`| ${row} |`));
+    const [, , ...stated] = (line ?? "").split("|").map((cell) => cell.trim());
+    const expected = (["bubblewrap", "deno", "node", "bun"] as const).map((column) => cells[columns[column]]);
+    expect(
+      stated.slice(0, 4).map((cell) => cell.replace(/[;,:].*/, "")),
+      row,
+    ).toEqual(expected);
+  }
+});
