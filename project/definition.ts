@@ -58,6 +58,8 @@ export interface WebhookDefinition {
   rateLimit: { requestsPerSecond: number; burst: number } | null;
   /** The payload is `{ headers, query, body }`, and any content type is accepted. */
   raw?: true;
+  /** Accepted requests are answered with 200 and an empty body. Absent: 202 and the id of the execution. */
+  respond?: 200;
   /** Requests with files in `multipart/form-data` are refused. */
   files?: "refuse";
   /** Absent: the handshake of the signature scheme, if it has one. */

@@ -28,6 +28,7 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     "idempotency",
     "rate_limit",
     "handshake",
+    "respond",
     "raw",
     "files",
     "allow_from",
@@ -43,6 +44,8 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
   const rateView = fields.get("rate_limit");
   const rateLimit = rateView === null ? null : readRateLimit(rateView);
   const handshake = readHandshake(fields.get("handshake"), signatureView, signature);
+  const respondView = fields.get("respond");
+  const respond = respondView === null ? 202 : readStatus(respondView);
   const rawView = fields.get("raw");
   const raw = rawView === null ? false : readBoolean(rawView);
   const filesView = fields.get("files");
@@ -59,10 +62,17 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     idempotency,
     rateLimit,
     ...(handshake !== null && { handshake }),
+    ...(respond === 200 && { respond }),
     ...(raw === true && { raw }),
     ...(files === "refuse" && { files }),
     ...(allowFrom !== null && { allowFrom }),
   };
+}
+
+function readStatus(view: View): 200 | 202 | null {
+  const { value } = view;
+  if (value === 200 || value === 202) return value;
+  return view.fail(`${view.path} must be 200 or 202, not ${view.description}`);
 }
 
 /** IP addresses and CIDR ranges. */

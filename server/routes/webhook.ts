@@ -153,6 +153,11 @@ async function accept(
   headers.location = `/api/v1/executions/${executionId}`;
   if (replayed) headers["idempotent-replayed"] = "true";
   const { prefer } = request.headers;
+  if (route.definition.respond === 200 && prefer === undefined) {
+    response.writeHead(200, { "content-length": "0", ...headers });
+    response.end();
+    return;
+  }
   if (prefer === undefined && !replayed) {
     sendJson(response, 202, `{"execution_id":"${executionId}","status":"queued"}`, headers);
     return;

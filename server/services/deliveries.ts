@@ -90,7 +90,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
       if (row.payload === null) {
         throw fail(
           Code.FailedPrecondition,
-          `Cannot redeliver ${row.delivery_id}: its payload was not kept. A rejected request's payload is kept when it is a JSON object.`,
+          `Cannot redeliver ${row.delivery_id}: its payload was not kept. A rejected request's payload is kept when its signature is valid and its body can be read.`,
           { status: 409 },
         );
       }

@@ -26,6 +26,7 @@ const project: ProjectSource = {
             title: { parameter: "title", default: "untitled" },
           },
         },
+        { slug: "empty", respond: 200 },
         { slug: "no-files", files: "refuse" },
         { slug: "near", allow_from: ["127.0.0.0/8", "::1"] },
         { slug: "far", allow_from: ["192.0.2.1", "2001:db8::/32"] },
@@ -143,5 +144,19 @@ onEveryRuntime("webhook content", {}, (server) => {
       { json: {}, headers: { prefer: "wait=30" } },
     );
     expect(again.json.output, again.text).toEqual(expected);
+  });
+
+  test("is answered with 200 and an empty body where the webhook says so", async () => {
+    const send = (headers = {}) =>
+      call<AcceptedJson>(server, "POST", `/webhook/${org}/agent/echo/empty`, {
+        key: null,
+        body: '{"a":1}',
+        headers,
+      });
+    const answer = await send();
+    expect([answer.status, answer.text]).toEqual([200, ""]);
+    const id = answer.headers.get("location")?.split("/").at(-1);
+    expect((await ok<ExecutionJson>(server, "GET", `/api/v1/executions/${id}`)).input).toEqual({ a: 1 });
+    expect((await send({ prefer: "wait=30" })).json.output).toEqual({ a: 1 });
   });
 });

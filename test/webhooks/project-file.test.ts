@@ -15,7 +15,8 @@ function parse(webhook: object) {
 describe("payload options", () => {
   test("are kept when they differ from the defaults", () => {
     const plain = { slug: "in", fieldMapping: [], signature: null, idempotency: null, rateLimit: null };
-    expect(parse({ raw: false, files: "keep" }).webhook).toEqual(plain);
+    expect(parse({ raw: false, files: "keep", respond: 202 }).webhook).toEqual(plain);
+    expect(parse({ respond: 200 }).webhook).toEqual({ ...plain, respond: 200 });
     const allow_from = ["192.0.2.1", "2001:db8::/32"];
     expect(parse({ raw: true, files: "refuse", allow_from }).webhook).toEqual({
       ...plain,
@@ -26,6 +27,7 @@ describe("payload options", () => {
   });
 
   test.each([
+    [{ respond: 204 }, /respond must be 200 or 202/],
     [{ raw: "yes" }, /raw must be true or false/],
     [{ files: "no" }, /files must be keep or refuse/],
     [{ allow_from: [] }, /must list at least one address/],

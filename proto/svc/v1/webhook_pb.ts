@@ -586,7 +586,7 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   headers: { [key: string]: string };
 
   /**
-   * Payload as received. Absent when it was not kept; of a rejected request, only a JSON object is kept. Set only by
+   * Payload as received. Absent when it was not kept; of a rejected request, only one that could be read is kept. Set only by
    * GetDelivery.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
@@ -693,7 +693,7 @@ export type DeliveryJson = {
   headers?: { [key: string]: string };
 
   /**
-   * Payload as received. Absent when it was not kept; of a rejected request, only a JSON object is kept. Set only by
+   * Payload as received. Absent when it was not kept; of a rejected request, only one that could be read is kept. Set only by
    * GetDelivery.
    *
    * @generated from field: google.protobuf.Struct payload = 14;
