@@ -1,8 +1,9 @@
 /**
  * Closes HTTP/1.1 connections that have no request in progress for too long, where the server of the runtime does not:
- * Bun's has no timeout for headers on connections that were handed to it.
+ * Bun has no timeout for headers on connections that were handed over, and neither Bun nor Deno has one under TLS.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { headersMs, idleMs } from "./options.ts";
 
@@ -12,10 +13,11 @@ export interface IdleWatch {
 
 const checkMs = 5_000;
 
-export function closeWithoutRequest(http1: Server): IdleWatch {
+export function closeWithoutRequest(server: EventEmitter): IdleWatch {
   /** The time by which the head of the next request must be complete. */
   const deadlines = new Map<Socket, number>();
-  http1.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.on("request", ({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse) => {
+    if (httpVersionMajor > 1) return;
     deadlines.delete(socket);
     response.once("finish", () => {
       if (!socket.destroyed) deadlines.set(socket, performance.now() + idleMs);

@@ -3,9 +3,11 @@ import * as http2 from "node:http2";
 import type { Socket } from "node:net";
 import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
+import { http1Handover } from "../runtime.ts";
 import { readTlsFiles, type TlsFiles } from "../tls.ts";
 import type { Admission } from "./admission.ts";
 import type { Http2Handler, Listener } from "./contract.ts";
+import { closeWithoutRequest } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { firstByteMs, headersMs, idleMs, maxHeaderBytes } from "./options.ts";
 import { http2Options, Sessions } from "./sessions.ts";
@@ -18,15 +20,22 @@ export function createTlsListener(handler: Handler, admission: Admission, files:
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersMs,
       requestTimeout: 0,
-      keepAliveTimeout: idleMs,
       handshakeTimeout: firstByteMs,
       allowHTTP1: true,
       ...readTlsFiles(files),
     } as http2.SecureServerOptions,
     handler as unknown as Http2Handler,
   );
+  // Deno ignores the option.
+  Object.assign(server, { keepAliveTimeout: idleMs });
   server.on("session", (session) => sessions.add(session));
   server.on("checkContinue", withExpectation(handler) as unknown as Http2Handler);
+  if (http1Handover !== "self") {
+    const idle = closeWithoutRequest(server);
+    server.on("secureConnection", (socket) => {
+      if (socket.alpnProtocol !== "h2") idle.add(socket);
+    });
+  }
   server.on("connection", (socket: Socket) => void admission.admit(socket));
   return {
     listen: (port, host) => listening(server, port, host),

@@ -1,10 +1,11 @@
 /** Bodies: which are read at all, how large they may become, and how long they may take. */
 import { connect as connectHttp2, constants } from "node:http2";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { exchange, head } from "../support/raw.ts";
 import { call, ok } from "../support/rest.ts";
-import type { HealthJson } from "../support/shapes.ts";
+import type { HealthJson, UploadJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
 const runExecution = "/svc.v1.ExecutionService/RunExecution";
@@ -81,7 +82,49 @@ onEveryRuntime("bodies", {}, (server) => {
     const small = await call<HealthJson>(server, "POST", "/svc.v1.HealthService/Check", { body, headers });
     expect(small.json.status).toBe("ok");
   });
+
+  test("ends requests whose body, or whose rest of a body, arrives too slowly", async () => {
+    const { url } = await ok<UploadJson>(server, "POST", "/api/v1/uploads", {
+      json: { digest: "0".repeat(64), size_bytes: 1_000_000 },
+    });
+    const { pathname, search } = new URL(url);
+    const key = { authorization: `Bearer ${server.apiKey}` };
+    const json = { "content-type": "application/json", "content-length": 1000 };
+    const cases: Record<string, [request: string, status: number]> = {
+      "an RPC": [head("POST /svc.v1.HealthService/Check", { ...json, ...key }), 504],
+      "a rejected RPC": [head("POST /svc.v1.HealthService/Check", json), 401],
+      "a rejected REST call": [head("POST /api/v1/executions", json), 401],
+      "an unknown path": [head("POST /nothing", json), 404],
+      "a GET request": [head("GET /livez", json), 200],
+      "an upload": [head(`PUT ${pathname}${search}`, { "content-length": 1_000_000 }), 408],
+    };
+    const results = Object.entries(cases).map(async ([name, [request, status]]) => {
+      const { received, seconds } = await trickle(server.url, request);
+      expect(received, name).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(seconds, name).toBeLessThan(20);
+    });
+    await Promise.all(results);
+  });
 });
+
+/** Sends a request and then a byte per second of its body until the server closes the connection. */
+function trickle(url: string, request: string): Promise<{ received: string; seconds: number }> {
+  const { hostname, port } = new URL(url);
+  const startMs = performance.now();
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    const timer = setInterval(() => void socket.write("x"), 1000);
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      clearInterval(timer);
+      resolve({ received, seconds: (performance.now() - startMs) / 1000 });
+    });
+  });
+}
 
 interface GrpcAnswer {
   headers: Record<string, unknown>;
@@ -115,8 +158,7 @@ function grpc(url: string, path: string, more: Record<string, string> = {}): Pro
 }
 
 /** Sends bytes and returns what arrives until it matches. */
-async function firstBytes(url: string, bytes: string, until: RegExp): Promise<string> {
-  const { connect } = await import("node:net");
+function firstBytes(url: string, bytes: string, until: RegExp): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
