@@ -13,5 +13,4 @@ export interface Listener {
   close(): void;
 }
 
-/** The compatibility API of `node:http2` covers the parts of `node:http` that this service uses. */
 export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;

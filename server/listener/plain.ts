@@ -8,11 +8,11 @@ import { http1Handover } from "../runtime.ts";
 import { carry } from "../sender.ts";
 import type { Admission } from "./admission.ts";
 import { answerClientError } from "./client-error.ts";
-import type { Http2Handler, Listener } from "./contract.ts";
+import type { Listener } from "./contract.ts";
 import { closeWithoutRequest, type IdleWatch } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, Sessions } from "./sessions.ts";
+import { http2Options, Sessions, unlessDestroyed } from "./sessions.ts";
 import { sniff } from "./sniff.ts";
 
 export function createPlainListener(handler: Handler, admission: Admission): Listener {
@@ -22,9 +22,9 @@ export function createPlainListener(handler: Handler, admission: Admission): Lis
   http1.keepAliveTimeout = idleMs;
   http1.on("clientError", answerClientError);
   http1.on("checkContinue", withExpectation(handler));
-  const http2Server = http2.createServer(http2Options(), handler as unknown as Http2Handler);
+  const http2Server = http2.createServer(http2Options(), unlessDestroyed(handler));
   http2Server.on("session", (session) => sessions.add(session));
-  http2Server.on("checkContinue", withExpectation(handler) as unknown as Http2Handler);
+  http2Server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
   const { acceptor, serve } = createAcceptor(http1);
   acceptor.on("connection", (socket: Socket) => {
     if (!admission.admit(socket)) return;

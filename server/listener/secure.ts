@@ -6,11 +6,11 @@ import type { Handler } from "../routes/dispatch.ts";
 import { http1Handover } from "../runtime.ts";
 import { readTlsFiles, type TlsFiles } from "../tls.ts";
 import type { Admission } from "./admission.ts";
-import type { Http2Handler, Listener } from "./contract.ts";
+import type { Listener } from "./contract.ts";
 import { closeWithoutRequest } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { firstByteMs, headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, Sessions } from "./sessions.ts";
+import { http2Options, Sessions, unlessDestroyed } from "./sessions.ts";
 
 export function createTlsListener(handler: Handler, admission: Admission, files: TlsFiles): Listener {
   const sessions = new Sessions();
@@ -24,12 +24,12 @@ export function createTlsListener(handler: Handler, admission: Admission, files:
       allowHTTP1: true,
       ...readTlsFiles(files),
     } as http2.SecureServerOptions,
-    handler as unknown as Http2Handler,
+    unlessDestroyed(handler),
   );
   // Deno ignores the option.
   Object.assign(server, { keepAliveTimeout: idleMs });
   server.on("session", (session) => sessions.add(session));
-  server.on("checkContinue", withExpectation(handler) as unknown as Http2Handler);
+  server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
   if (http1Handover !== "self") {
     const idle = closeWithoutRequest(server);
     server.on("secureConnection", (socket) => {

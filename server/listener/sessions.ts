@@ -3,11 +3,13 @@
  * the other runtimes limit less, so that the counts here hold on all of them.
  */
 import type { ServerHttp2Session, ServerOptions } from "node:http2";
+import type { Handler } from "../routes/dispatch.ts";
+import type { Http2Handler } from "./contract.ts";
 import { firstByteMs, idleMs, maxHeaderBytes } from "./options.ts";
 
-const maxStreams = 256;
+const maxStreams = 128;
 /** Streams that a client resets, PING and SETTINGS frames: this many at once, and then this many per second. */
-const burst = 200;
+const burst = 100;
 const perSecond = 20;
 const enhanceYourCalm = 0x0b;
 
@@ -24,6 +26,15 @@ export function http2Options(): ServerOptions {
     streamResetRate: perSecond,
     settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: maxHeaderBytes },
   } as ServerOptions;
+}
+
+/** Node still reports the streams of a packet whose session was destroyed while it handled the packet. */
+export function unlessDestroyed(handler: Handler): Http2Handler {
+  return (request, response) => {
+    if ("stream" in request && request.stream.session?.destroyed !== false) return;
+    // The compatibility API of `node:http2` covers the parts of `node:http` that this service uses.
+    (handler as unknown as Http2Handler)(request, response);
+  };
 }
 
 export class Sessions {
@@ -59,15 +70,26 @@ function limitSetup(session: ServerHttp2Session): void {
 function limitAbuse(session: ServerHttp2Session): void {
   let tokens = burst;
   let atMs = performance.now();
+  let streamsInTurn = 0;
+  const end = () => {
+    if (!session.destroyed) session.destroy(undefined, enhanceYourCalm);
+  };
   const charge = () => {
     const now = performance.now();
     tokens = Math.min(burst, tokens + ((now - atMs) / 1000) * perSecond) - 1;
     atMs = now;
-    if (tokens < 0 && !session.destroyed) session.destroy(undefined, enhanceYourCalm);
+    if (tokens < 0) end();
+  };
+  const endTurn = () => {
+    streamsInTurn = 0;
   };
   session.on("ping", charge);
   session.on("remoteSettings", charge);
   session.on("stream", (stream) => {
     stream.once("aborted", charge);
+    // A reset that follows its request in one packet is not reported when the response was written in between. Within one
+    // turn of the event loop a client cannot have seen responses, so that it may open only this many streams.
+    if (streamsInTurn++ === 0) setImmediate(endTurn);
+    if (streamsInTurn > maxStreams + burst) end();
   });
 }

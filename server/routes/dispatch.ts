@@ -64,6 +64,7 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
   const transcode = createTranscoder(transport, authenticator, limits, report);
+  const checkReadiness = createReadiness(app);
   const checkHost = createHostCheck(app.config);
 
   async function handle(request: Request, response: Response): Promise<void> {
@@ -94,7 +95,10 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
     } else if (path === "/livez" || path === "/readyz") {
       if (verb !== "GET") throw notAllowed(request.method, ["GET", "HEAD"]);
       if (path === "/livez") sendJson(response, 200, { status: "ok" });
-      else await sendReadiness(app, response, isReady());
+      else {
+        const ok = (await checkReadiness()) && isReady();
+        sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
+      }
     } else if (isObjectPath(path)) {
       await handleObject(app, request, response, path, new URLSearchParams(query), report);
     } else {
@@ -158,8 +162,15 @@ function notAllowed(method: string | undefined, allow: readonly string[]) {
   );
 }
 
-async function sendReadiness(app: App, response: Response, ready: boolean): Promise<void> {
-  const checks = await checkParts(app);
-  const ok = ready && Object.values(checks).every((result) => result === "ok");
-  sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
+/** The checks read the store and write a file, and need no key: requests that arrive during one share its result. */
+function createReadiness(app: App): () => Promise<boolean> {
+  let running: Promise<boolean> | null = null;
+  return () => {
+    running ??= checkParts(app)
+      .then((checks) => Object.values(checks).every((check) => check === "ok"))
+      .finally(() => {
+        running = null;
+      });
+    return running;
+  };
 }

@@ -12,11 +12,15 @@ import type { Runtime } from "../support/runtimes.ts";
 import { TestServer } from "../support/server.ts";
 
 const { values } = parseArgs({
-  options: { seconds: { type: "string", default: "60" }, runtime: { type: "string", default: "node" } },
+  options: {
+    seconds: { type: "string", default: "60" },
+    runtime: { type: "string", default: "node" },
+    recovery: { type: "string", default: "75" },
+  },
 });
 const seconds = Number(values.seconds);
 /** Longer than every deadline for bodies and idle connections. */
-const recoverySeconds = 75;
+const recoverySeconds = Number(values.recovery);
 const callsPerSecond = 50;
 
 const server = new TestServer(values.runtime as Runtime);

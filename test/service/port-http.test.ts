@@ -121,7 +121,7 @@ onEveryRuntime("HTTP", {}, (server) => {
     expect(error).toMatchObject({ rawMessage: expect.stringContaining("'a:b,c#é%'") });
   });
 
-  // An HTTP/2 connection allows 256 open streams.
+  // An HTTP/2 connection allows 128 open streams.
   test.each([
     ["gRPC", 260],
     ["gRPC-Web", 20],
