@@ -16,6 +16,7 @@ import type {
   Pools,
 } from "../../server/executions/pool/index.ts";
 import { createPools } from "../../server/executions/pool/index.ts";
+import type { Boundary } from "../../server/executions/sandbox/boundary.ts";
 import { brokenModules } from "./broken.ts";
 
 /** Low enough to be reached quickly, high enough for a busy machine. */
@@ -47,13 +48,15 @@ export class Lab {
   #server: Server | undefined;
   readonly #lifelines: Socket[] = [];
 
-  constructor(name: string, limits: Partial<PoolLimits> = {}) {
+  /** @param boundary - default: this runtime without a sandbox */
+  constructor(name: string, limits: Partial<PoolLimits> = {}, boundary?: Boundary) {
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), `svc pool ${name} `)));
     this.package = join(this.folder, "package");
     this.#deploymentId = `dep_${name}`;
     cpSync(join(dirname(fileURLToPath(import.meta.url)), "package"), this.package, { recursive: true });
     for (const [path, text] of Object.entries(brokenModules)) this.write(path, text);
     this.pools = createPools({
+      ...(boundary !== undefined && { boundary }),
       limits: { ...labLimits, ...limits },
       scratchRoot: join(this.folder, "scratch"),
       locate: async (deploymentId) => ({

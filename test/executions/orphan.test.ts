@@ -1,12 +1,12 @@
 /** The runners of a killed server end, whatever they are doing. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
+import { commandOf, commandRuntimes, type Runtime, root, runtimes } from "../support/runtimes.ts";
 
 /** The activity of each runner when the server is killed. */
 const occupations = ["spin", "hang", "idle"];
@@ -18,7 +18,19 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test.each(runtimes)("kill -9 of a server on %s ends its runners", async (runtime) => {
+const hasBubblewrap = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+
+test.each(runtimes)("kill -9 of a server on %s ends its runners", (runtime) => killServer(runtime, null));
+
+const sandboxed = runtimes.flatMap((runtime) =>
+  commandRuntimes(runtime).map((runner) => ({ runtime, runner })),
+);
+test.skipIf(!hasBubblewrap).each(sandboxed)(
+  "kill -9 of a server on $runtime ends its runners on $runner inside bubblewrap",
+  ({ runtime, runner }) => killServer(runtime, runner),
+);
+
+async function killServer(runtime: Runtime, runner: Runtime | null): Promise<void> {
   const lives: Socket[] = [];
   const connected = Promise.withResolvers<void>();
   const onConnection = (socket: Socket): void => {
@@ -26,11 +38,12 @@ test.each(runtimes)("kill -9 of a server on %s ends its runners", async (runtime
     if (lives.push(socket) === occupations.length) connected.resolve();
   };
   server.on("connection", onConnection);
-  const host = startHost(runtime);
+  const host = startHost(runtime, runner);
   try {
     await connected.promise;
     const pids = await Promise.all(lives.map(async (socket) => Number((await once(socket, "data"))[0])));
-    expect(new Set([...pids, host.process.pid]).size).toBe(occupations.length + 1);
+    // Each sandbox counts its processes from 1.
+    if (runner === null) expect(new Set([...pids, host.process.pid]).size).toBe(occupations.length + 1);
     const spinning = lives.map((socket) => once(socket, "data"));
     for (const socket of lives) socket.write("go on");
     await Promise.all(spinning);
@@ -43,9 +56,12 @@ test.each(runtimes)("kill -9 of a server on %s ends its runners", async (runtime
     host.process.kill("SIGKILL");
     rmSync(await host.folder, { recursive: true, force: true, maxRetries: 5 });
   }
-});
+}
 
-function startHost(runtime: Runtime): { process: ChildProcess; folder: Promise<string> } {
+function startHost(
+  runtime: Runtime,
+  runner: Runtime | null,
+): { process: ChildProcess; folder: Promise<string> } {
   const [command, ...args] = commandOf(runtime);
   const { port } = server.address() as { port: number };
   const child = spawn(
@@ -53,6 +69,7 @@ function startHost(runtime: Runtime): { process: ChildProcess; folder: Promise<s
     [...args, join(root, "test/executions/host.ts"), String(port), ...occupations],
     {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, ...(runner !== null && { LAB_RUNNER: runner }) },
     },
   );
   const folder = once(createInterface({ input: child.stdout }), "line").then(([line]) => String(line));

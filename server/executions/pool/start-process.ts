@@ -92,9 +92,10 @@ async function startInSandbox(
   const inner = runtimeCommand(boundary, entry, { read, scratch: sandboxScratch, heapBytes, hosts, socket });
   const filter = seccompFilter();
   const args = bubblewrapArguments(
-    [inner.command, ...inner.args],
+    inner.args,
     {
-      readOnly: [boundary.binary, ...read],
+      program: boundary.binary,
+      readOnly: read,
       scratch: sandboxScratch,
       scratchBytes: boundary.scratchBytes,
       network: exit === null ? "shared" : { proxyFolder: exit.folder },

@@ -5,9 +5,12 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { basename, dirname } from "node:path";
 
 export interface SandboxMounts {
-  /** Real paths of the files and folders that the runner may read: its runtime, its package, the runner's own files. */
+  /** Real path of the runtime's program. */
+  program: string;
+  /** Real paths of the files and folders that the runner may read: its package and the runner's own files. */
   readOnly: readonly string[];
   /** Where the tmpfs is mounted; the path need not exist outside. */
   scratch: string;
@@ -54,13 +57,14 @@ const probeTimeoutMs = 10_000;
 /** No user or group of the machine: `nobody` and `nogroup` on most systems. */
 const nobody = "65534";
 
-/** The arguments of `bwrap` that start `command` in a sandbox. */
+/** The arguments of `bwrap` that start the program with `args` in a sandbox. */
 export function bubblewrapArguments(
-  command: readonly string[],
+  args: readonly string[],
   mounts: SandboxMounts,
   descriptors: SandboxDescriptors,
 ): string[] {
-  const { readOnly, scratch, scratchBytes, network } = mounts;
+  const { program, readOnly, scratch, scratchBytes, network } = mounts;
+  const mounted = `/runtime/${basename(program, ".exe")}`;
   const proxyFolder = network === "shared" ? null : network.proxyFolder;
   return [
     ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
@@ -73,10 +77,19 @@ export function bubblewrapArguments(
     ...["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/dev"],
     ...systemPaths.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--size", String(scratchBytes), "--tmpfs", scratch],
+    ...["--ro-bind", otherSpelling(program), mounted],
     ...readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...(proxyFolder === null ? [] : ["--ro-bind", proxyFolder, proxyMount]),
-    ...["--remount-ro", "/", "--chdir", scratch, "--", ...command],
+    ...["--remount-ro", "/", "--chdir", scratch, "--", mounted, ...args],
   ];
+}
+
+/**
+ * Deno's `spawn` takes its own path among the arguments for a program to start, and inserts `run -A` after it: the runner
+ * would have all permissions.
+ */
+function otherSpelling(program: string): string {
+  return `${dirname(program)}/./${basename(program)}`;
 }
 
 /** The system path that contains a folder, if one does: bubblewrap would show the folder to every runner. */
@@ -92,12 +105,13 @@ export function exposingPath(folder: string): string | undefined {
 export function probeBubblewrap(bwrap: string, runtimeBinary: string): string | null {
   if (process.platform !== "linux") return "bubblewrap needs Linux";
   const mounts: SandboxMounts = {
-    readOnly: [runtimeBinary],
+    program: runtimeBinary,
+    readOnly: [],
     scratch: "/scratch",
     scratchBytes: 1024 ** 2,
     network: { proxyFolder: null },
   };
-  const args = bubblewrapArguments([runtimeBinary, "--version"], mounts, { seccomp: null, info: 2 });
+  const args = bubblewrapArguments(["--version"], mounts, { seccomp: null, info: 2 });
   const { error, status, stderr } = spawnSync(bwrap, args, {
     env: {},
     timeout: probeTimeoutMs,
