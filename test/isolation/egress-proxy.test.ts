@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseHostPattern } from "../../project/hosts.ts";
-import { AddressPolicy } from "../../server/executions/sandbox/addresses.ts";
+import { AddressPolicy, ownAddresses } from "../../server/executions/sandbox/addresses.ts";
 import { type EgressProxy, startEgressProxy } from "../../server/executions/sandbox/egress-proxy.ts";
 
 let folder: string;
@@ -118,6 +118,36 @@ describe("the egress proxy", () => {
     const proxy = await proxyWith(["127.0.0.1"], ["api.github.com", `127.0.0.1:${portOf(echo)}`]);
     expect(await forward(proxy, `http://127.0.0.1:${portOf(web)}/`)).toMatchObject({ status: 403 });
     expect(await tunnel(proxy, `127.0.0.1:${portOf(echo)}`, "x")).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it("refuses more than 256 connections of a runner, and accepts new ones when they have ended", async () => {
+    const proxy = await proxyWith([]);
+    const sockets = Array.from({ length: 300 }, () => connect(proxy).on("error", () => {}));
+    let closed = 0;
+    await new Promise<void>((resolve) => {
+      for (const socket of sockets) socket.on("close", () => ++closed === 44 && resolve());
+    });
+    await Promise.all(
+      sockets.map(
+        (socket) => socket.closed || new Promise((resolve) => socket.on("close", resolve).destroy()),
+      ),
+    );
+    await expect.poll(() => tunnel(proxy, "127.0.0.1:1", "x")).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it("closes a connection whose headers are too large", async () => {
+    const socket = connect(await proxyWith([]));
+    socket.on("error", () => {}).resume();
+    socket.write(`GET http://a.example/ HTTP/1.1\r\nX: ${"x".repeat(100_000)}`);
+    await new Promise((resolve) => socket.on("close", resolve));
+  });
+
+  it("refuses every address of this machine", async () => {
+    const proxy = await proxyWith([]);
+    for (const address of ownAddresses()) {
+      const target = address.includes(":") ? `[${address}]` : address;
+      expect(await tunnel(proxy, `${target}:${portOf(web)}`, "x"), address).toMatch(/^HTTP\/1\.1 403 /);
+    }
   });
 
   it("answers 502 when the destination cannot be reached", async () => {

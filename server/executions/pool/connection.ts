@@ -5,7 +5,6 @@ import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
 import { LineBuffer } from "../runner/line-buffer.ts";
 import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
-import { residentBytes } from "./memory.ts";
 import { ProtocolError } from "./parse-message.ts";
 import { readRateLimited } from "./read-limited.ts";
 import type { StartedProcess } from "./start-process.ts";
@@ -70,9 +69,8 @@ export class RunnerConnection {
   }
 
   /** Bytes of memory that the process of users' code occupies; null when they are not known. */
-  async residentBytes(): Promise<number | null> {
-    const pid = this.#process.runnerPid();
-    return pid === null ? null : await residentBytes(pid);
+  usedBytes(): Promise<number | null> {
+    return this.#process.usedBytes();
   }
 
   /** Kills the process and its group. `onEnd` follows. */

@@ -2,7 +2,7 @@
 
 export interface MonitorEvents {
   /** Bytes of memory that the runner occupies; null when they are not known. */
-  residentBytes(): Promise<number | null>;
+  usedBytes(): Promise<number | null>;
   ping(n: number): void;
   /** The runner uses more memory than its limit. */
   onMemory(): void;
@@ -133,7 +133,7 @@ export class RunnerMonitor {
   }
 
   async #checkMemory(): Promise<void> {
-    const bytes = await this.#events.residentBytes();
+    const bytes = await this.#events.usedBytes();
     if (bytes === null) return;
     // The first reading comes before users' code is loaded.
     this.#baselineBytes ??= bytes;

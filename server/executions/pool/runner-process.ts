@@ -227,7 +227,7 @@ export class RunnerProcess {
     this.#state = "open";
     const { memoryBytes, blockedMs, idleMs } = this.#limits;
     this.#monitor = new RunnerMonitor(memoryBytes, blockedMs, {
-      residentBytes: async () => (await this.#connection?.residentBytes()) ?? null,
+      usedBytes: async () => (await this.#connection?.usedBytes()) ?? null,
       ping: (n) => this.#connection?.send({ t: "ping", n }),
       onMemory: () => this.#killFor(outOfMemory(memoryBytes)),
       onBlocked: () => this.#onBlocked(),

@@ -15,6 +15,7 @@ import { bubblewrapArguments, proxyMount } from "../sandbox/bubblewrap.ts";
 import { startEgressProxy } from "../sandbox/egress-proxy.ts";
 import { type RunnerCommand, runtimeCommand } from "../sandbox/runtime-command.ts";
 import { seccompFilter } from "../sandbox/seccomp.ts";
+import { fileTableBytes, residentBytes } from "./memory.ts";
 import { unwatchGroup, watchGroup } from "./watchdog.ts";
 
 export interface StartOptions {
@@ -34,8 +35,8 @@ export interface StartOptions {
 export interface StartedProcess {
   /** The leader of a process group, which ends with it. */
   child: ChildProcess;
-  /** The process that runs users' code; null when it is not known yet. */
-  runnerPid(): number | null;
+  /** Bytes of memory that the process of users' code occupies; null when they are not known. */
+  usedBytes(): Promise<number | null>;
   /** Removes everything that was created for the process, after it has ended. */
   release(): Promise<void>;
 }
@@ -67,7 +68,7 @@ async function startDirectly(options: StartOptions, entry: string, read: string[
   preferForOutOfMemory(pid);
   return {
     child,
-    runnerPid: () => pid,
+    usedBytes: () => residentBytes(pid),
     release: () => rm(scratch, { recursive: true, force: true, maxRetries: 3 }).catch(() => {}),
   };
 }
@@ -87,7 +88,7 @@ async function startInSandbox(
   read: string[],
 ): Promise<StartedProcess> {
   const { boundary, hosts, heapBytes } = options;
-  const exit = boundary.network === "all" ? null : await openExit(boundary.network, hosts);
+  const exit = boundary.network === "all" ? null : await openExit(options.scratch, boundary.network, hosts);
   const socket = exit === null ? null : join(proxyMount, socketName);
   const inner = runtimeCommand(boundary, entry, { read, scratch: sandboxScratch, heapBytes, hosts, socket });
   const filter = seccompFilter();
@@ -108,9 +109,14 @@ async function startInSandbox(
     const seccomp = child.stdio[seccompFd] as Writable;
     seccomp.on("error", () => {});
     seccomp.end(filter);
+    const runnerPid = findRunner(child.stdio[infoFd] as Readable);
     return {
       child,
-      runnerPid: findRunner(child.stdio[infoFd] as Readable),
+      async usedBytes() {
+        const pid = runnerPid();
+        const bytes = pid === null ? null : await residentBytes(pid);
+        return bytes === null ? null : bytes + fileTableBytes(`/proc/${pid}/root${sandboxScratch}`);
+      },
       release: async () => exit?.close(),
     };
   } catch (error) {
@@ -132,12 +138,16 @@ function egressEnvironment(socket: string): Record<string, string> {
   };
 }
 
+/** The operating system's limit for the path of a Unix socket. Linux allows 107 bytes, and macOS 103. */
+const maxSocketPathBytes = 103;
+
+/** @param scratch - a folder of this runner only, which does not exist */
 async function openExit(
+  scratch: string,
   opened: readonly string[],
   hosts: readonly HostPattern[] | null,
 ): Promise<{ folder: string; close(): Promise<void> }> {
-  // Not in the data folder: the path of a Unix socket may have 107 bytes.
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-egress-")));
+  const folder = await socketFolder(scratch);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => {});
   try {
     const policy = { addresses: new AddressPolicy(opened), hosts };
@@ -153,6 +163,15 @@ async function openExit(
     await remove();
     throw error;
   }
+}
+
+/** The scratch folder, which the next server removes after a crash, unless its path is too long for a socket. */
+async function socketFolder(scratch: string): Promise<string> {
+  await mkdir(scratch, { recursive: true });
+  const folder = await realpath(scratch);
+  if (Buffer.byteLength(join(folder, socketName)) <= maxSocketPathBytes) return folder;
+  await rm(folder, { recursive: true });
+  return realpath(await mkdtemp(join(tmpdir(), "svc-egress-")));
 }
 
 /** bubblewrap reports the first process of the sandbox, which starts the runner as its only child. */

@@ -14,16 +14,24 @@ export const closedRanges: readonly string[] = [
   "169.254.0.0/16",
   "172.16.0.0/12",
   "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
   "192.168.0.0/16",
   "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-  "::/127",
+  "::/96",
   "64:ff9b::/96",
   "64:ff9b:1::/48",
+  "100::/64",
+  "2001::/32",
+  "2001:db8::/32",
   "2002::/16",
   "fc00::/7",
   "fe80::/10",
+  "fec0::/10",
   "ff00::/8",
 ];
 
@@ -35,7 +43,7 @@ export function ownAddresses(): string[] {
 
 /** Decides whether an address is open to users' code. */
 export class AddressPolicy {
-  readonly #closed: BlockList = toBlockList([...closedRanges, ...ownAddresses()]);
+  readonly #closed: BlockList = toBlockList(closedRanges);
   readonly #opened: BlockList;
 
   /** @param opened - addresses and CIDR ranges that the operator opens in addition */
@@ -47,7 +55,9 @@ export class AddressPolicy {
     const family = isIP(address);
     if (family === 0) return false;
     const type = family === 4 ? "ipv4" : "ipv6";
-    return this.#opened.check(address, type) || !this.#closed.check(address, type);
+    if (this.#opened.check(address, type)) return true;
+    // Read each time: the machine may get a new address.
+    return !this.#closed.check(address, type) && !toBlockList(ownAddresses()).check(address, type);
   }
 }
 

@@ -3,7 +3,6 @@
  * runner's sandbox. It resolves each name itself, connects to the address that it checked, and so cannot be misled by a
  * name that resolves differently the second time.
  */
-import { lookup } from "node:dns/promises";
 import {
   createServer,
   request as httpRequest,
@@ -15,6 +14,7 @@ import { connect, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type HostPattern, isAllowedHost } from "../../../project/hosts.ts";
 import type { AddressPolicy } from "./addresses.ts";
+import { NameLookup } from "./name-lookup.ts";
 
 export interface EgressPolicy {
   addresses: AddressPolicy;
@@ -31,6 +31,8 @@ const maxConnections = 256;
 const connectTimeoutMs = 30_000;
 const idleTimeoutMs = 300_000;
 const maxHeaderBytes = 16 * 1024;
+/** For the headers of one request. */
+const headersTimeoutMs = 15_000;
 
 /** Headers that concern the connection to the proxy and not the request (RFC 9110, 7.6.1). */
 const hopByHop = new Set([
@@ -50,13 +52,21 @@ class RefusedError extends Error {}
 
 /** @returns the proxy, once it listens on `socketPath` */
 export function startEgressProxy(socketPath: string, policy: EgressPolicy): Promise<EgressProxy> {
-  const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
-    void forward(policy, request, response);
+  const names = new NameLookup();
+  const limits = {
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    // An upload may take long. `timeout` ends one that stalls.
+    requestTimeout: 0,
+    connectionsCheckingInterval: 5_000,
+  };
+  const server = createServer(limits, (request, response) => {
+    void forward(policy, names, request, response);
   });
   server.maxConnections = maxConnections;
   server.timeout = idleTimeoutMs;
   server.on("connect", (request: IncomingMessage, client: Duplex, head: Buffer) => {
-    void tunnel(policy, request, client, head);
+    void tunnel(policy, names, request, client, head);
   });
   server.on("clientError", (_, socket) => socket.destroy());
   return new Promise((resolve, reject) => {
@@ -72,6 +82,7 @@ function closeNow(server: Server): void {
 
 async function tunnel(
   policy: EgressPolicy,
+  names: NameLookup,
   request: IncomingMessage,
   client: Duplex,
   head: Buffer,
@@ -79,7 +90,7 @@ async function tunnel(
   client.on("error", () => client.destroy());
   try {
     const url = new URL(`http://${request.url}`);
-    const upstream = await open(policy, url.hostname, Number(url.port || 80));
+    const upstream = await open(policy, names, url.hostname, Number(url.port || 80));
     upstream.on("error", () => client.destroy());
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());
@@ -98,6 +109,7 @@ async function tunnel(
 
 async function forward(
   policy: EgressPolicy,
+  names: NameLookup,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -105,7 +117,7 @@ async function forward(
     const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : null;
     if (url?.protocol !== "http:")
       throw new RefusedError("Cannot forward the request: its target must be an absolute http URL.");
-    const socket = await open(policy, url.hostname, Number(url.port || 80));
+    const socket = await open(policy, names, url.hostname, Number(url.port || 80));
     const upstream = httpRequest({
       createConnection: () => socket,
       method: request.method,
@@ -131,15 +143,20 @@ function endToEnd<Value>(headers: Record<string, Value>): Record<string, Value> 
 }
 
 /** @throws RefusedError when the policy forbids the destination */
-async function open(policy: EgressPolicy, hostname: string, port: number): Promise<Socket> {
+async function open(
+  policy: EgressPolicy,
+  names: NameLookup,
+  hostname: string,
+  port: number,
+): Promise<Socket> {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (policy.hosts !== null && !isAllowedHost(policy.hosts, host, port)) {
     throw new RefusedError(
       `Cannot connect to ${host}:${port}: the project's 'network' key does not list it.`,
     );
   }
-  const found = isIP(host) === 0 ? await lookup(host, { all: true }) : [{ address: host }];
-  const address = found.map((entry) => entry.address).find((candidate) => policy.addresses.isOpen(candidate));
+  const found = isIP(host) === 0 ? await names.resolve(host) : [host];
+  const address = found.find((candidate) => policy.addresses.isOpen(candidate));
   if (address === undefined) {
     throw new RefusedError(
       `Cannot connect to ${host}:${port}: loopback, link-local, private and reserved addresses are closed to agents and workflows.`,

@@ -15,7 +15,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { createPools, type Outcome, type Pools } from "../../../server/executions/pool/index.ts";
+import {
+  type Attempt,
+  createPools,
+  type Outcome,
+  type PoolLimits,
+  type Pools,
+} from "../../../server/executions/pool/index.ts";
 import type { Boundary } from "../../../server/executions/sandbox/boundary.ts";
 import { chooseBoundary } from "../../../server/executions/sandbox/choose-boundary.ts";
 import { labLimits } from "../../executions/lab.ts";
@@ -63,10 +69,17 @@ export default async () => {
     });
   }
 
-  pools(boundary: Boundary, limits: Partial<typeof labLimits> = {}): Pools {
+  pools(boundary: Boundary, limits: Partial<PoolLimits> = {}): Pools {
+    return this.poolsWithScratch(boundary, limits).pools;
+  }
+
+  poolsWithScratch(
+    boundary: Boundary,
+    limits: Partial<PoolLimits> = {},
+  ): { pools: Pools; scratchRoot: string } {
     const scratchRoot = join(this.folder, `run-${this.#runs++}`, "scratch");
     mkdirSync(scratchRoot, { recursive: true });
-    return createPools({
+    const pools = createPools({
       boundary,
       limits: { ...labLimits, memoryBytes: 256 * 2 ** 20, ...limits },
       scratchRoot,
@@ -80,12 +93,12 @@ export default async () => {
         runChildExecution: () => Promise.reject(new Error("no child executions")),
       },
     });
+    return { pools, scratchRoot };
   }
 
   /** Runs all attempts of all subjects. */
   async attack(boundary: Boundary): Promise<Record<string, Results>> {
-    const scratchRoot = join(this.folder, `run-${this.#runs}`, "scratch");
-    const pools = this.pools(boundary);
+    const { pools, scratchRoot } = this.poolsWithScratch(boundary);
     try {
       // Its runner stays, with its scratch folder and its caches.
       await output(pools, "other", "prize", {});
@@ -181,7 +194,13 @@ export async function output(
   return JSON.parse(outcome.output);
 }
 
-export function runAgent(pools: Pools, deployment: string, agent: string, input: object): Promise<Outcome> {
+export function runAgent(
+  pools: Pools,
+  deployment: string,
+  agent: string,
+  input: object,
+  more: Partial<Attempt> = {},
+): Promise<Outcome> {
   return pools.run({
     executionId: `exe_${executions++}`,
     organizationId: "org_lab",
@@ -197,5 +216,6 @@ export function runAgent(pools: Pools, deployment: string, agent: string, input:
     secrets: {},
     unreadableSecrets: [],
     alone: false,
+    ...more,
   });
 }
