@@ -1,11 +1,13 @@
 /** The runners of a killed server end, whatever they are doing. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { chooseBoundary } from "../../server/executions/sandbox/choose-boundary.ts";
 import { commandOf, commandRuntimes, type Runtime, root, runtimes } from "../support/runtimes.ts";
 
 /** The activity of each runner when the server is killed. */
@@ -18,14 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const hasBubblewrap = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
+const options = { runtime: null, path: null, network: [], dataDir: tmpdir(), env: process.env };
+const { withoutSandbox } = chooseBoundary({ ...options, sandbox: "auto" });
+if (withoutSandbox !== null) console.log(`Not tested inside bubblewrap: ${withoutSandbox}.`);
 
 test.each(runtimes)("kill -9 of a server on %s ends its runners", (runtime) => killServer(runtime, null));
 
 const sandboxed = runtimes.flatMap((runtime) =>
   commandRuntimes(runtime).map((runner) => ({ runtime, runner })),
 );
-test.skipIf(!hasBubblewrap).each(sandboxed)(
+test.skipIf(withoutSandbox !== null).each(sandboxed)(
   "kill -9 of a server on $runtime ends its runners on $runner inside bubblewrap",
   ({ runtime, runner }) => killServer(runtime, runner),
 );

@@ -1,5 +1,4 @@
 /** The limits of runners inside bubblewrap, where the server sees another process, folder and exit code. */
-import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
@@ -7,10 +6,10 @@ import type { Outcome } from "../../server/executions/pool/index.ts";
 import { root, runtimes } from "../support/runtimes.ts";
 import { Laboratory, runAgent } from "./breakout/laboratory.ts";
 
-const hasBubblewrap = process.platform === "linux" && spawnSync("bwrap", ["--version"]).status === 0;
-if (!hasBubblewrap) console.log("bwrap is not installed: the limits inside bubblewrap are not tested.");
-
 const lab = new Laboratory();
+const reason = lab.withoutBubblewrap();
+if (reason !== null) console.log(`The limits inside bubblewrap are not tested: ${reason}.`);
+const hasBubblewrap = reason === null;
 afterAll(() => lab.close());
 
 describe.skipIf(!hasBubblewrap).each(runtimes)("a runner on %s inside bubblewrap", (runtime) => {

@@ -58,7 +58,12 @@ export default async () => {
     );
   }
 
-  boundary(runtime: Runtime, sandbox: "bwrap" | "none"): Boundary {
+  /** Why nothing can run inside bubblewrap here; null when it can. */
+  withoutBubblewrap(): string | null {
+    return this.boundary("node", "auto").withoutSandbox;
+  }
+
+  boundary(runtime: Runtime, sandbox: "auto" | "bwrap" | "none"): Boundary {
     return chooseBoundary({
       runtime,
       path: null,

@@ -78,9 +78,25 @@ export const promises: Readonly<Record<string, Promises>> = {
   },
 };
 
-/** Attempts that have a target only inside a sandbox, and so cannot be shown to work without one. */
+/**
+ * Attempts that need not work without a boundary: they have a target only inside a sandbox, end the process, or need
+ * privileges or features of the kernel that not every machine has.
+ */
 export const uncontrolled: ReadonlySet<string> = new Set([
   "processes, process.execve",
+  "native, chroot() of a foreign function",
+  "native, setuid(0) of a foreign function",
+  "kernel, fsopen",
+  "kernel, io_uring_setup",
+  "kernel, kcmp",
+  "kernel, keyctl",
+  "kernel, open_tree",
+  "kernel, socket of raw packets",
+  "kernel, socket of the hypervisor",
+  "kernel, userfaultfd",
+  "proc, settings of the kernel",
+  "proc, the control groups",
+  "proc, the memory of the server",
   "proc, the file system of process 1",
   "proc, the working folder of process 1",
   "descriptors, a folder that process 1 has open",
