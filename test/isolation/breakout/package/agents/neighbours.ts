@@ -10,7 +10,7 @@ export const attempts: Record<string, Attempt> = {
     const [folder = "none"] = fs.readdirSync(otherScratch);
     return read(`${otherScratch}/${folder}/prize`);
   },
-  "the scratch folder beside the own": () => {
+  "a scratch folder next to its own": () => {
     const files = fs.readdirSync("..").map((folder) => `../${folder}/prize`);
     return (
       files

@@ -33,7 +33,7 @@ const handles = (): { _handle?: unknown }[] =>
   member<() => { _handle?: unknown }[]>(process, "_getActiveHandles").call(process);
 
 export const attempts: Record<string, Attempt> = {
-  "bind beside the server's files": ({ outside }) => bind(`${outside}/svc.db-journal`),
+  "bind next to the server's files": ({ outside }) => bind(`${outside}/svc.db-journal`),
   "bind by the class of standard input": ({ outside }) =>
     bindHandle(member(process.stdin, "_handle"), `${outside}/stdin`),
   "bind by the class of the channel": ({ outside }) => {
