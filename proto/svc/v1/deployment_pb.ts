@@ -4,9 +4,11 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
+import type { Duration, DurationJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/deployment.proto.
  */
 export const file_svc_v1_deployment: GenFile = /*@__PURE__*/
-  fileDesc("ChdzdmMvdjEvZGVwbG95bWVudC5wcm90bxIGc3ZjLnYxIvIECgpEZXBsb3ltZW50EhUKDWRlcGxveW1lbnRfaWQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgJEhMKC2Vudmlyb25tZW50GAQgASgJEg4KBnN0YXR1cxgFIAEoCRIOCgZkaWdlc3QYBiABKAkSEgoKc2l6ZV9ieXRlcxgHIAEoDRISCgpmaWxlX2NvdW50GAggASgNEiYKBmFnZW50cxgJIAMoCzIWLnN2Yy52MS5EZXBsb3llZFRhcmdldBIpCgl3b3JrZmxvd3MYCiADKAsyFi5zdmMudjEuRGVwbG95ZWRUYXJnZXQSKQoId2ViaG9va3MYCyADKAsyFy5zdmMudjEuRGVwbG95ZWRXZWJob29rEisKCXNjaGVkdWxlcxgMIAMoCzIYLnN2Yy52MS5EZXBsb3llZFNjaGVkdWxlEiIKCmNyZWF0ZWRfYnkYDSABKAsyDi5zdmMudjEuQXV0aG9yEi4KCmNyZWF0ZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGFjdGl2YXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXJyb3IYECABKAkSIgoFZmlsZXMYESADKAsyEy5zdmMudjEuUGFja2FnZUZpbGUSJwoGZXZlbnRzGBIgAygLMhcuc3ZjLnYxLkRlcGxveW1lbnRFdmVudBIRCgl1bmNoYW5nZWQYEyABKAgSHAoUc291cmNlX2RlcGxveW1lbnRfaWQYFCABKAkSEAoId2FybmluZ3MYFSADKAkiWgoORGVwbG95ZWRUYXJnZXQSDAoEbmFtZRgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSDwoHdGltZW91dBgDIAEoARITCgttYXhfcmV0cmllcxgEIAEoDSLZAQoPRGVwbG95ZWRXZWJob29rEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIMCgRzbHVnGAMgASgJEgsKA3VybBgEIAEoCRJACg1maWVsZF9tYXBwaW5nGAUgAygLMikuc3ZjLnYxLkRlcGxveWVkV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAYgASgJGjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikAEKEERlcGxveWVkU2NoZWR1bGUSDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGNyb24YAyABKAkSEAoIdGltZXpvbmUYBCABKAkSDwoHZW5hYmxlZBgFIAEoCBIvCgtuZXh0X3J1bl9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiJgoGQXV0aG9yEg4KBmtleV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJIj8KC1BhY2thZ2VGaWxlEgwKBHBhdGgYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoDRIOCgZkaWdlc3QYAyABKAkiZAoPRGVwbG95bWVudEV2ZW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVldmVudBgCIAEoCRIaCgJieRgDIAEoCzIOLnN2Yy52MS5BdXRob3IiOQoTQ3JlYXRlVXBsb2FkUmVxdWVzdBIOCgZkaWdlc3QYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoDSJ+ChRDcmVhdGVVcGxvYWRSZXNwb25zZRIRCgl1cGxvYWRfaWQYASABKAkSCwoDdXJsGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmFscmVhZHlfc3RvcmVkGAQgASgIIm4KF0NyZWF0ZURlcGxveW1lbnRSZXF1ZXN0Eg4KBmRpZ2VzdBgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCRIQCghyZWRlcGxveRgDIAEoCBIcChRzb3VyY2VfZGVwbG95bWVudF9pZBgEIAEoCSJEChRHZXREZXBsb3ltZW50UmVxdWVzdBIVCg1kZXBsb3ltZW50X2lkGAEgASgJEhUKDWluY2x1ZGVfZmlsZXMYAiABKAgidQoWTGlzdERlcGxveW1lbnRzUmVxdWVzdBITCgtlbnZpcm9ubWVudBgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEg4KBnN0YXR1cxgDIAEoCRIRCglwYWdlX3NpemUYBCABKA0SEgoKcGFnZV90b2tlbhgFIAEoCSJbChdMaXN0RGVwbG95bWVudHNSZXNwb25zZRInCgtkZXBsb3ltZW50cxgBIAMoCzISLnN2Yy52MS5EZXBsb3ltZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIyChlSb2xsYmFja0RlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkiPwoXRGVsZXRlRGVwbG95bWVudFJlcXVlc3QSFQoNZGVwbG95bWVudF9pZBgBIAEoCRINCgVmb3JjZRgCIAEoCCIyChlEb3dubG9hZERlcGxveW1lbnRSZXF1ZXN0EhUKDWRlcGxveW1lbnRfaWQYASABKAkifQoaRG93bmxvYWREZXBsb3ltZW50UmVzcG9uc2USCwoDdXJsGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRISCgpzaXplX2J5dGVzGAMgASgNEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wMpUHChFEZXBsb3ltZW50U2VydmljZRJvCgxDcmVhdGVVcGxvYWQSGy5zdmMudjEuQ3JlYXRlVXBsb2FkUmVxdWVzdBocLnN2Yy52MS5DcmVhdGVVcGxvYWRSZXNwb25zZSIkirUYBmRlcGxveYLT5JMCFDoBKiIPL2FwaS92MS91cGxvYWRzEnEKEENyZWF0ZURlcGxveW1lbnQSHy5zdmMudjEuQ3JlYXRlRGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCIoirUYBmRlcGxveYLT5JMCGDoBKiITL2FwaS92MS9kZXBsb3ltZW50cxJ2Cg1HZXREZXBsb3ltZW50Ehwuc3ZjLnYxLkdldERlcGxveW1lbnRSZXF1ZXN0GhIuc3ZjLnYxLkRlcGxveW1lbnQiM4q1GARyZWFkgtPkkwIlEiMvYXBpL3YxL2RlcGxveW1lbnRzL3tkZXBsb3ltZW50X2lkfRJ3Cg9MaXN0RGVwbG95bWVudHMSHi5zdmMudjEuTGlzdERlcGxveW1lbnRzUmVxdWVzdBofLnN2Yy52MS5MaXN0RGVwbG95bWVudHNSZXNwb25zZSIjirUYBHJlYWSC0+STAhUSEy9hcGkvdjEvZGVwbG95bWVudHMSjgEKElJvbGxiYWNrRGVwbG95bWVudBIhLnN2Yy52MS5Sb2xsYmFja0RlcGxveW1lbnRSZXF1ZXN0GhIuc3ZjLnYxLkRlcGxveW1lbnQiQYq1GAZkZXBsb3mC0+STAjE6ASoiLC9hcGkvdjEvZGVwbG95bWVudHMve2RlcGxveW1lbnRfaWR9L3JvbGxiYWNrEn4KEERlbGV0ZURlcGxveW1lbnQSHy5zdmMudjEuRGVsZXRlRGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCI1irUYBmRlcGxveYLT5JMCJSojL2FwaS92MS9kZXBsb3ltZW50cy97ZGVwbG95bWVudF9pZH0SmQEKEkRvd25sb2FkRGVwbG95bWVudBIhLnN2Yy52MS5Eb3dubG9hZERlcGxveW1lbnRSZXF1ZXN0GiIuc3ZjLnYxLkRvd25sb2FkRGVwbG95bWVudFJlc3BvbnNlIjyKtRgEcmVhZILT5JMCLhIsL2FwaS92MS9kZXBsb3ltZW50cy97ZGVwbG95bWVudF9pZH0vZG93bmxvYWRiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChdzdmMvdjEvZGVwbG95bWVudC5wcm90bxIGc3ZjLnYxIrUGCgpEZXBsb3ltZW50Eh0KDWRlcGxveW1lbnRfaWQYASABKAlCBuBBA+BBCBIUCgdwcm9qZWN0GAIgASgJQgPgQQMSFAoHdmVyc2lvbhgDIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAQgASgJQgPgQQMSRgoGc3RhdHVzGAUgASgJQjbgQQO6SDByLlIHcGVuZGluZ1IGYWN0aXZlUgpzdXBlcnNlZGVkUgZmYWlsZWRSB2RlbGV0ZWQSEwoGZGlnZXN0GAYgASgJQgPgQQMSFwoKc2l6ZV9ieXRlcxgHIAEoA0ID4EEDEhcKCmZpbGVfY291bnQYCCABKA1CA+BBAxIrCgZhZ2VudHMYCSADKAsyFi5zdmMudjEuRGVwbG95ZWRUYXJnZXRCA+BBAxIuCgl3b3JrZmxvd3MYCiADKAsyFi5zdmMudjEuRGVwbG95ZWRUYXJnZXRCA+BBAxIuCgh3ZWJob29rcxgLIAMoCzIXLnN2Yy52MS5EZXBsb3llZFdlYmhvb2tCA+BBAxIwCglzY2hlZHVsZXMYDCADKAsyGC5zdmMudjEuRGVwbG95ZWRTY2hlZHVsZUID4EEDEicKCmNyZWF0ZWRfYnkYDSABKAsyDi5zdmMudjEuQXV0aG9yQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI1CgxhY3RpdmF0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEgoFZXJyb3IYECABKAlCA+BBAxInCgVmaWxlcxgRIAMoCzITLnN2Yy52MS5QYWNrYWdlRmlsZUID4EEDEiwKBmV2ZW50cxgSIAMoCzIXLnN2Yy52MS5EZXBsb3ltZW50RXZlbnRCA+BBAxIWCgl1bmNoYW5nZWQYEyABKAhCA+BBAxIhChRzb3VyY2VfZGVwbG95bWVudF9pZBgUIAEoCUID4EEDEhUKCHdhcm5pbmdzGBUgAygJQgPgQQMSIgoVbmV4dF9maWxlc19wYWdlX3Rva2VuGBYgASgJQgPgQQMiewoORGVwbG95ZWRUYXJnZXQSDAoEbmFtZRgBIAEoCRIUCgxkaXNwbGF5X25hbWUYAiABKAkSKgoHdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhITCgttYXhfcmV0cmllcxgEIAEoDUoECAMQBCLbAgoPRGVwbG95ZWRXZWJob29rEiQKBGtpbmQYASABKAlCFrpIE3IRUgVhZ2VudFIId29ya2Zsb3cSDAoEbmFtZRgCIAEoCRIMCgRzbHVnGAMgASgJEgsKA3VybBgEIAEoCRJACg1maWVsZF9tYXBwaW5nGAUgAygLMikuc3ZjLnYxLkRlcGxveWVkV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAYgASgJEjcKCHNldHRpbmdzGAcgAygLMiUuc3ZjLnYxLkRlcGxveWVkV2ViaG9vay5TZXR0aW5nc0VudHJ5GjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLwoNU2V0dGluZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqgBChBEZXBsb3llZFNjaGVkdWxlEiQKBGtpbmQYASABKAlCFrpIE3IRUgVhZ2VudFIId29ya2Zsb3cSDAoEbmFtZRgCIAEoCRIMCgRjcm9uGAMgASgJEhAKCHRpbWV6b25lGAQgASgJEg8KB2VuYWJsZWQYBSABKAgSLwoLbmV4dF9ydW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIiYKBkF1dGhvchIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCSI/CgtQYWNrYWdlRmlsZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSDgoGZGlnZXN0GAMgASgJImQKD0RlcGxveW1lbnRFdmVudBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFZXZlbnQYAiABKAkSGgoCYnkYAyABKAsyDi5zdmMudjEuQXV0aG9yInwKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSKwoGZGlnZXN0GAEgASgJQhvgQQK6SBXIAQFyEDIOXlswLTlhLWZdezY0fSQSIQoKc2l6ZV9ieXRlcxgCIAEoA0IN4EECukgHyAEBIgIgABIVCg1hY2NlcHRzX3BhcnRzGAMgASgIIqEBChRDcmVhdGVVcGxvYWRSZXNwb25zZRIRCgl1cGxvYWRfaWQYASABKAkSCwoDdXJsGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmFscmVhZHlfc3RvcmVkGAQgASgIEiEKBXBhcnRzGAUgAygLMhIuc3ZjLnYxLlVwbG9hZFBhcnQiLQoKVXBsb2FkUGFydBILCgN1cmwYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoAyK0AQoXQ3JlYXRlRGVwbG95bWVudFJlcXVlc3QSKAoGZGlnZXN0GAEgASgJQhi6SBXYAQFyEDIOXlswLTlhLWZdezY0fSQSPwoLZW52aXJvbm1lbnQYAiABKAlCKrpIJ9gBAXIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05Xy1dezAsNjN9JBIQCghyZWRlcGxveRgDIAEoCBIcChRzb3VyY2VfZGVwbG95bWVudF9pZBgEIAEoCSJzChRHZXREZXBsb3ltZW50UmVxdWVzdBIgCg1kZXBsb3ltZW50X2lkGAEgASgJQgngQQK6SAPIAQESFQoNaW5jbHVkZV9maWxlcxgCIAEoCBIiChBmaWxlc19wYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiAQCL1AQoWTGlzdERlcGxveW1lbnRzUmVxdWVzdBI/CgtlbnZpcm9ubWVudBgBIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEhgKB3Byb2plY3QYAiABKAlCB7pIBHICGGQSRgoGc3RhdHVzGAMgASgJQja6SDPYAQFyLlIHcGVuZGluZ1IGYWN0aXZlUgpzdXBlcnNlZGVkUgZmYWlsZWRSB2RlbGV0ZWQSGgoJcGFnZV9zaXplGAQgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIIlsKF0xpc3REZXBsb3ltZW50c1Jlc3BvbnNlEicKC2RlcGxveW1lbnRzGAEgAygLMhIuc3ZjLnYxLkRlcGxveW1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIj0KGVJvbGxiYWNrRGVwbG95bWVudFJlcXVlc3QSIAoNZGVwbG95bWVudF9pZBgBIAEoCUIJ4EECukgDyAEBIkoKF0RlbGV0ZURlcGxveW1lbnRSZXF1ZXN0EiAKDWRlcGxveW1lbnRfaWQYASABKAlCCeBBArpIA8gBARINCgVmb3JjZRgCIAEoCCI9ChlEb3dubG9hZERlcGxveW1lbnRSZXF1ZXN0EiAKDWRlcGxveW1lbnRfaWQYASABKAlCCeBBArpIA8gBASJ9ChpEb3dubG9hZERlcGxveW1lbnRSZXNwb25zZRILCgN1cmwYASABKAkSDgoGZGlnZXN0GAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAyngcKEURlcGxveW1lbnRTZXJ2aWNlEm8KDENyZWF0ZVVwbG9hZBIbLnN2Yy52MS5DcmVhdGVVcGxvYWRSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZVVwbG9hZFJlc3BvbnNlIiSKtRgGZGVwbG95gtPkkwIUOgEqIg8vYXBpL3YxL3VwbG9hZHMScQoQQ3JlYXRlRGVwbG95bWVudBIfLnN2Yy52MS5DcmVhdGVEZXBsb3ltZW50UmVxdWVzdBoSLnN2Yy52MS5EZXBsb3ltZW50IiiKtRgGZGVwbG95gtPkkwIYOgEqIhMvYXBpL3YxL2RlcGxveW1lbnRzEnkKDUdldERlcGxveW1lbnQSHC5zdmMudjEuR2V0RGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCI2kAIBirUYBHJlYWSC0+STAiUSIy9hcGkvdjEvZGVwbG95bWVudHMve2RlcGxveW1lbnRfaWR9EnoKD0xpc3REZXBsb3ltZW50cxIeLnN2Yy52MS5MaXN0RGVwbG95bWVudHNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3REZXBsb3ltZW50c1Jlc3BvbnNlIiaQAgGKtRgEcmVhZILT5JMCFRITL2FwaS92MS9kZXBsb3ltZW50cxKOAQoSUm9sbGJhY2tEZXBsb3ltZW50EiEuc3ZjLnYxLlJvbGxiYWNrRGVwbG95bWVudFJlcXVlc3QaEi5zdmMudjEuRGVwbG95bWVudCJBirUYBmRlcGxveYLT5JMCMToBKiIsL2FwaS92MS9kZXBsb3ltZW50cy97ZGVwbG95bWVudF9pZH0vcm9sbGJhY2sSfgoQRGVsZXRlRGVwbG95bWVudBIfLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50UmVxdWVzdBoSLnN2Yy52MS5EZXBsb3ltZW50IjWKtRgGZGVwbG95gtPkkwIlKiMvYXBpL3YxL2RlcGxveW1lbnRzL3tkZXBsb3ltZW50X2lkfRKcAQoSRG93bmxvYWREZXBsb3ltZW50EiEuc3ZjLnYxLkRvd25sb2FkRGVwbG95bWVudFJlcXVlc3QaIi5zdmMudjEuRG93bmxvYWREZXBsb3ltZW50UmVzcG9uc2UiP5ACAYq1GARyZWFkgtPkkwIuEiwvYXBpL3YxL2RlcGxveW1lbnRzL3tkZXBsb3ltZW50X2lkfS9kb3dubG9hZGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * A version of a project that was pushed to an environment.
@@ -67,9 +69,9 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
   /**
    * Size of the gzip-compressed package in bytes.
    *
-   * @generated from field: uint32 size_bytes = 7;
+   * @generated from field: int64 size_bytes = 7;
    */
-  sizeBytes: number;
+  sizeBytes: bigint;
 
   /**
    * Number of files in the package.
@@ -169,6 +171,15 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
    * @generated from field: repeated string warnings = 21;
    */
   warnings: string[];
+
+  /**
+   * Token of the next part of `files`, for `files_page_token` of GetDeployment. Empty when no files are left. Over gRPC and
+   * gRPC-Web, `files` holds the files that fit into 4 MiB, the default limit of gRPC clients. Over the other protocols it
+   * holds all files.
+   *
+   * @generated from field: string next_files_page_token = 22;
+   */
+  nextFilesPageToken: string;
 };
 
 /**
@@ -222,9 +233,9 @@ export type DeploymentJson = {
   /**
    * Size of the gzip-compressed package in bytes.
    *
-   * @generated from field: uint32 size_bytes = 7;
+   * @generated from field: int64 size_bytes = 7;
    */
-  sizeBytes?: number;
+  sizeBytes?: string;
 
   /**
    * Number of files in the package.
@@ -324,6 +335,15 @@ export type DeploymentJson = {
    * @generated from field: repeated string warnings = 21;
    */
   warnings?: string[];
+
+  /**
+   * Token of the next part of `files`, for `files_page_token` of GetDeployment. Empty when no files are left. Over gRPC and
+   * gRPC-Web, `files` holds the files that fit into 4 MiB, the default limit of gRPC clients. Over the other protocols it
+   * holds all files.
+   *
+   * @generated from field: string next_files_page_token = 22;
+   */
+  nextFilesPageToken?: string;
 };
 
 /**
@@ -354,11 +374,11 @@ export type DeployedTarget = Message<"svc.v1.DeployedTarget"> & {
   displayName: string;
 
   /**
-   * Time limit of one attempt in seconds. Default 300.
+   * Time limit of one attempt. Default 300 s.
    *
-   * @generated from field: double timeout = 3;
+   * @generated from field: google.protobuf.Duration timeout = 5;
    */
-  timeout: number;
+  timeout?: Duration | undefined;
 
   /**
    * Maximum number of retries of a failed execution. 0 means no retries.
@@ -389,11 +409,11 @@ export type DeployedTargetJson = {
   displayName?: string;
 
   /**
-   * Time limit of one attempt in seconds. Default 300.
+   * Time limit of one attempt. Default 300 s.
    *
-   * @generated from field: double timeout = 3;
+   * @generated from field: google.protobuf.Duration timeout = 5;
    */
-  timeout?: number | "NaN" | "Infinity" | "-Infinity";
+  timeout?: DurationJson;
 
   /**
    * Maximum number of retries of a failed execution. 0 means no retries.
@@ -457,6 +477,14 @@ export type DeployedWebhook = Message<"svc.v1.DeployedWebhook"> & {
    * @generated from field: string signature_scheme = 6;
    */
   signatureScheme: string;
+
+  /**
+   * Other settings of the project file that differ from their defaults, by key, as texts for people: for example
+   * `respond`: `200`.
+   *
+   * @generated from field: map<string, string> settings = 7;
+   */
+  settings: { [key: string]: string };
 };
 
 /**
@@ -506,6 +534,14 @@ export type DeployedWebhookJson = {
    * @generated from field: string signature_scheme = 6;
    */
   signatureScheme?: string;
+
+  /**
+   * Other settings of the project file that differ from their defaults, by key, as texts for people: for example
+   * `respond`: `200`.
+   *
+   * @generated from field: map<string, string> settings = 7;
+   */
+  settings?: { [key: string]: string };
 };
 
 /**
@@ -685,9 +721,9 @@ export type PackageFile = Message<"svc.v1.PackageFile"> & {
   /**
    * Size in bytes.
    *
-   * @generated from field: uint32 size_bytes = 2;
+   * @generated from field: int64 size_bytes = 2;
    */
-  sizeBytes: number;
+  sizeBytes: bigint;
 
   /**
    * SHA-256 of the content, 64 lower-case hexadecimal digits.
@@ -713,9 +749,9 @@ export type PackageFileJson = {
   /**
    * Size in bytes.
    *
-   * @generated from field: uint32 size_bytes = 2;
+   * @generated from field: int64 size_bytes = 2;
    */
-  sizeBytes?: number;
+  sizeBytes?: string;
 
   /**
    * SHA-256 of the content, 64 lower-case hexadecimal digits.
@@ -813,9 +849,16 @@ export type CreateUploadRequest = Message<"svc.v1.CreateUploadRequest"> & {
   /**
    * Size of the gzip-compressed package in bytes. At most 50 MiB by default.
    *
-   * @generated from field: uint32 size_bytes = 2;
+   * @generated from field: int64 size_bytes = 2;
    */
-  sizeBytes: number;
+  sizeBytes: bigint;
+
+  /**
+   * Whether the client can send a large package in parts. By default, the response has one URL.
+   *
+   * @generated from field: bool accepts_parts = 3;
+   */
+  acceptsParts: boolean;
 };
 
 /**
@@ -834,9 +877,16 @@ export type CreateUploadRequestJson = {
   /**
    * Size of the gzip-compressed package in bytes. At most 50 MiB by default.
    *
-   * @generated from field: uint32 size_bytes = 2;
+   * @generated from field: int64 size_bytes = 2;
    */
-  sizeBytes?: number;
+  sizeBytes?: string;
+
+  /**
+   * Whether the client can send a large package in parts. By default, the response has one URL.
+   *
+   * @generated from field: bool accepts_parts = 3;
+   */
+  acceptsParts?: boolean;
 };
 
 /**
@@ -860,7 +910,8 @@ export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
   uploadId: string;
 
   /**
-   * URL for the PUT of the package. Empty when the package is already stored.
+   * URL for the PUT of the package. The request must have the announced `Content-Length`, and
+   * `Content-Type: application/gzip`. Empty when the package is already stored, or is sent in parts.
    *
    * @generated from field: string url = 2;
    */
@@ -879,6 +930,14 @@ export type CreateUploadResponse = Message<"svc.v1.CreateUploadResponse"> & {
    * @generated from field: bool already_stored = 4;
    */
   alreadyStored: boolean;
+
+  /**
+   * Parts of a large package, in order. Empty unless `accepts_parts` is set and the object storage takes parts. Each
+   * may be sent more than once, and in any order.
+   *
+   * @generated from field: repeated svc.v1.UploadPart parts = 5;
+   */
+  parts: UploadPart[];
 };
 
 /**
@@ -895,7 +954,8 @@ export type CreateUploadResponseJson = {
   uploadId?: string;
 
   /**
-   * URL for the PUT of the package. Empty when the package is already stored.
+   * URL for the PUT of the package. The request must have the announced `Content-Length`, and
+   * `Content-Type: application/gzip`. Empty when the package is already stored, or is sent in parts.
    *
    * @generated from field: string url = 2;
    */
@@ -914,6 +974,14 @@ export type CreateUploadResponseJson = {
    * @generated from field: bool already_stored = 4;
    */
   alreadyStored?: boolean;
+
+  /**
+   * Parts of a large package, in order. Empty unless `accepts_parts` is set and the object storage takes parts. Each
+   * may be sent more than once, and in any order.
+   *
+   * @generated from field: repeated svc.v1.UploadPart parts = 5;
+   */
+  parts?: UploadPartJson[];
 };
 
 /**
@@ -922,6 +990,55 @@ export type CreateUploadResponseJson = {
  */
 export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse, {jsonType: CreateUploadResponseJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_deployment, 8);
+
+/**
+ * A range of the bytes of a package, which begins where the previous part ends.
+ *
+ * @generated from message svc.v1.UploadPart
+ */
+export type UploadPart = Message<"svc.v1.UploadPart"> & {
+  /**
+   * URL for the PUT of the part, with the same headers as for a whole package.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Size of the part in bytes.
+   *
+   * @generated from field: int64 size_bytes = 2;
+   */
+  sizeBytes: bigint;
+};
+
+/**
+ * A range of the bytes of a package, which begins where the previous part ends.
+ *
+ * @generated from message svc.v1.UploadPart
+ */
+export type UploadPartJson = {
+  /**
+   * URL for the PUT of the part, with the same headers as for a whole package.
+   *
+   * @generated from field: string url = 1;
+   */
+  url?: string;
+
+  /**
+   * Size of the part in bytes.
+   *
+   * @generated from field: int64 size_bytes = 2;
+   */
+  sizeBytes?: string;
+};
+
+/**
+ * Describes the message svc.v1.UploadPart.
+ * Use `create(UploadPartSchema)` to create a new message.
+ */
+export const UploadPartSchema: GenMessage<UploadPart, {jsonType: UploadPartJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_deployment, 9);
 
 /**
  * Request message for CreateDeployment.
@@ -1002,7 +1119,7 @@ export type CreateDeploymentRequestJson = {
  * Use `create(CreateDeploymentRequestSchema)` to create a new message.
  */
 export const CreateDeploymentRequestSchema: GenMessage<CreateDeploymentRequest, {jsonType: CreateDeploymentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 9);
+  messageDesc(file_svc_v1_deployment, 10);
 
 /**
  * Request message for GetDeployment.
@@ -1023,6 +1140,13 @@ export type GetDeploymentRequest = Message<"svc.v1.GetDeploymentRequest"> & {
    * @generated from field: bool include_files = 2;
    */
   includeFiles: boolean;
+
+  /**
+   * `next_files_page_token` of the previous response. Empty for the first part of `files`.
+   *
+   * @generated from field: string files_page_token = 3;
+   */
+  filesPageToken: string;
 };
 
 /**
@@ -1044,6 +1168,13 @@ export type GetDeploymentRequestJson = {
    * @generated from field: bool include_files = 2;
    */
   includeFiles?: boolean;
+
+  /**
+   * `next_files_page_token` of the previous response. Empty for the first part of `files`.
+   *
+   * @generated from field: string files_page_token = 3;
+   */
+  filesPageToken?: string;
 };
 
 /**
@@ -1051,7 +1182,7 @@ export type GetDeploymentRequestJson = {
  * Use `create(GetDeploymentRequestSchema)` to create a new message.
  */
 export const GetDeploymentRequestSchema: GenMessage<GetDeploymentRequest, {jsonType: GetDeploymentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 10);
+  messageDesc(file_svc_v1_deployment, 11);
 
 /**
  * Request message for ListDeployments.
@@ -1081,14 +1212,14 @@ export type ListDeploymentsRequest = Message<"svc.v1.ListDeploymentsRequest"> & 
   status: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 4;
+   * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1123,14 +1254,14 @@ export type ListDeploymentsRequestJson = {
   status?: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 4;
+   * @generated from field: int32 page_size = 4;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 5;
    */
@@ -1142,7 +1273,7 @@ export type ListDeploymentsRequestJson = {
  * Use `create(ListDeploymentsRequestSchema)` to create a new message.
  */
 export const ListDeploymentsRequestSchema: GenMessage<ListDeploymentsRequest, {jsonType: ListDeploymentsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 11);
+  messageDesc(file_svc_v1_deployment, 12);
 
 /**
  * Response message for ListDeployments.
@@ -1191,7 +1322,7 @@ export type ListDeploymentsResponseJson = {
  * Use `create(ListDeploymentsResponseSchema)` to create a new message.
  */
 export const ListDeploymentsResponseSchema: GenMessage<ListDeploymentsResponse, {jsonType: ListDeploymentsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 12);
+  messageDesc(file_svc_v1_deployment, 13);
 
 /**
  * Request message for RollbackDeployment.
@@ -1226,7 +1357,7 @@ export type RollbackDeploymentRequestJson = {
  * Use `create(RollbackDeploymentRequestSchema)` to create a new message.
  */
 export const RollbackDeploymentRequestSchema: GenMessage<RollbackDeploymentRequest, {jsonType: RollbackDeploymentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 13);
+  messageDesc(file_svc_v1_deployment, 14);
 
 /**
  * Request message for DeleteDeployment.
@@ -1275,7 +1406,7 @@ export type DeleteDeploymentRequestJson = {
  * Use `create(DeleteDeploymentRequestSchema)` to create a new message.
  */
 export const DeleteDeploymentRequestSchema: GenMessage<DeleteDeploymentRequest, {jsonType: DeleteDeploymentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 14);
+  messageDesc(file_svc_v1_deployment, 15);
 
 /**
  * Request message for DownloadDeployment.
@@ -1310,7 +1441,7 @@ export type DownloadDeploymentRequestJson = {
  * Use `create(DownloadDeploymentRequestSchema)` to create a new message.
  */
 export const DownloadDeploymentRequestSchema: GenMessage<DownloadDeploymentRequest, {jsonType: DownloadDeploymentRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 15);
+  messageDesc(file_svc_v1_deployment, 16);
 
 /**
  * Response message for DownloadDeployment.
@@ -1335,9 +1466,9 @@ export type DownloadDeploymentResponse = Message<"svc.v1.DownloadDeploymentRespo
   /**
    * Size of the gzip-compressed package in bytes.
    *
-   * @generated from field: uint32 size_bytes = 3;
+   * @generated from field: int64 size_bytes = 3;
    */
-  sizeBytes: number;
+  sizeBytes: bigint;
 
   /**
    * Time at which `url` expires.
@@ -1370,9 +1501,9 @@ export type DownloadDeploymentResponseJson = {
   /**
    * Size of the gzip-compressed package in bytes.
    *
-   * @generated from field: uint32 size_bytes = 3;
+   * @generated from field: int64 size_bytes = 3;
    */
-  sizeBytes?: number;
+  sizeBytes?: string;
 
   /**
    * Time at which `url` expires.
@@ -1387,7 +1518,7 @@ export type DownloadDeploymentResponseJson = {
  * Use `create(DownloadDeploymentResponseSchema)` to create a new message.
  */
 export const DownloadDeploymentResponseSchema: GenMessage<DownloadDeploymentResponse, {jsonType: DownloadDeploymentResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_deployment, 16);
+  messageDesc(file_svc_v1_deployment, 17);
 
 /**
  * Manages deployments: uploads packages, activates them and rolls back.

@@ -4,7 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import type { StructJson, Timestamp, TimestampJson, Value, ValueJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
@@ -14,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/execution.proto.
  */
 export const file_svc_v1_execution: GenFile = /*@__PURE__*/
-  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi2gQKCUV4ZWN1dGlvbhIUCgxleGVjdXRpb25faWQYASABKAkSDgoGc3RhdHVzGAIgASgJEgwKBGtpbmQYAyABKAkSDAoEbmFtZRgEIAEoCRIPCgd0cmlnZ2VyGAUgASgJEhUKDWRlcGxveW1lbnRfaWQYBiABKAkSEwoLZW52aXJvbm1lbnQYByABKAkSJgoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBm91dHB1dBgJIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIlCgVlcnJvchgKIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIQCgh1bm1hcHBlZBgLIAMoCRIPCgdhdHRlbXB0GAwgASgNEhsKE3BhcmVudF9leGVjdXRpb25faWQYDSABKAkSLgoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiQKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXASIQoIYXR0ZW1wdHMYEiADKAsyDy5zdmMudjEuQXR0ZW1wdBIqCgZkdWVfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXJlcGxheV9vZhgUIAEoCSKBAQoLTWFwcGluZ1N0ZXASDAoEcGF0aBgBIAEoCRIRCglwYXJhbWV0ZXIYAiABKAkSDQoFZm91bmQYAyABKAgSDAoEdHlwZRgEIAEoCRIPCgdyZWFkaW5nGAUgASgJEhIKCnN0b3BwZWRfYXQYBiABKAkSDwoHYmVjYXVzZRgHIAEoCSLQAQoHQXR0ZW1wdBIPCgdhdHRlbXB0GAEgASgNEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgVlcnJvchgEIAEoCzIWLnN2Yy52MS5FeGVjdXRpb25FcnJvchIsCghyZXRyeV9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPgoORXhlY3V0aW9uRXJyb3ISDAoEbmFtZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg0KBXN0YWNrGAMgASgJIm4KE1J1bkV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBITCgtlbnZpcm9ubWVudBgEIAEoCSIrChNHZXRFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSIuChZDYW5jZWxFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCSJ8ChZSZXBsYXlFeGVjdXRpb25SZXF1ZXN0EhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCKqAQoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Eg4KBnN0YXR1cxgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBGtpbmQYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlgKFkxpc3RFeGVjdXRpb25zUmVzcG9uc2USJQoKZXhlY3V0aW9ucxgBIAMoCzIRLnN2Yy52MS5FeGVjdXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjwKFVdhdGNoRXhlY3V0aW9uUmVxdWVzdBIUCgxleGVjdXRpb25faWQYASABKAkSDQoFYWZ0ZXIYAiABKAkiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCKWAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBISCgVsaW5lcxgCIAEoDUgAiAEBEgwKBG5hbWUYAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEg0KBWFmdGVyGAUgASgJEhMKC2Vudmlyb25tZW50GAYgASgJEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIsMBCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsZXZlbBgDIAEoCRIOCgZzb3VyY2UYBCABKAkSDwoHbWVzc2FnZRgFIAEoCRIUCgxleGVjdXRpb25faWQYBiABKAkSFQoNZGVwbG95bWVudF9pZBgHIAEoCRIMCgRuYW1lGAggASgJEhMKC2Vudmlyb25tZW50GAkgASgJMt4GChBFeGVjdXRpb25TZXJ2aWNlEmgKDFJ1bkV4ZWN1dGlvbhIbLnN2Yy52MS5SdW5FeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiIoirUYB3RyaWdnZXKC0+STAhc6ASoiEi9hcGkvdjEvZXhlY3V0aW9ucxJxCgxHZXRFeGVjdXRpb24SGy5zdmMudjEuR2V0RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iMYq1GARyZWFkgtPkkwIjEiEvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0ScwoOTGlzdEV4ZWN1dGlvbnMSHS5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UiIoq1GARyZWFkgtPkkwIUEhIvYXBpL3YxL2V4ZWN1dGlvbnMShAEKD0NhbmNlbEV4ZWN1dGlvbhIeLnN2Yy52MS5DYW5jZWxFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9jYW5jZWwShAEKD1JlcGxheUV4ZWN1dGlvbhIeLnN2Yy52MS5SZXBsYXlFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9yZXBsYXkSigEKDldhdGNoRXhlY3V0aW9uEh0uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVxdWVzdBoeLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIjeKtRgEcmVhZILT5JMCKRInL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3dhdGNoMAESXQoIVGFpbExvZ3MSFy5zdmMudjEuVGFpbExvZ3NSZXF1ZXN0Ghguc3ZjLnYxLlRhaWxMb2dzUmVzcG9uc2UiHIq1GARyZWFkgtPkkwIOEgwvYXBpL3YxL2xvZ3MwAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEiogcKCUV4ZWN1dGlvbhIcCgxleGVjdXRpb25faWQYASABKAlCBuBBA+BBCBJHCgZzdGF0dXMYAiABKAlCN+BBA7pIMXIvUgZxdWV1ZWRSB3J1bm5pbmdSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWQSJwoEa2luZBgDIAEoCUIZ4EEDukgTchFSBWFnZW50Ugh3b3JrZmxvdxIRCgRuYW1lGAQgASgJQgPgQQMSQAoHdHJpZ2dlchgFIAEoCUIv4EEDukgpcidSB3dlYmhvb2tSCHNjaGVkdWxlUgNydW5SBnJlcGxheVIFY2hpbGQSGgoNZGVwbG95bWVudF9pZBgGIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAcgASgJQgPgQQMSKwoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoGb3V0cHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQMSKgoFZXJyb3IYCiABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3JCA+BBAxIVCgh1bm1hcHBlZBgLIAMoCUID4EEDEhQKB2F0dGVtcHQYDCABKA1CA+BBAxIgChNwYXJlbnRfZXhlY3V0aW9uX2lkGA0gASgJQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpzdGFydGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2ZpbmlzaGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEikKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXBCA+BBAxImCghhdHRlbXB0cxgSIAMoCzIPLnN2Yy52MS5BdHRlbXB0QgPgQQMSLwoGZHVlX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXJlcGxheV9vZhgUIAEoCUID4EEDEjAKCHJlc3BvbnNlGBUgASgLMhkuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlQgPgQQMSGgoNaW5wdXRfb21pdHRlZBgWIAEoCEID4EEDEhsKDm91dHB1dF9vbWl0dGVkGBcgASgIQgPgQQMimgEKEUV4ZWN1dGlvblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoDRI3CgdoZWFkZXJzGAIgAygLMiYuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlLkhlYWRlcnNFbnRyeRIMCgRib2R5GAMgASgJGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoEBCgtNYXBwaW5nU3RlcBIMCgRwYXRoGAEgASgJEhEKCXBhcmFtZXRlchgCIAEoCRINCgVmb3VuZBgDIAEoCBIMCgR0eXBlGAQgASgJEg8KB3JlYWRpbmcYBSABKAkSEgoKc3RvcHBlZF9hdBgGIAEoCRIPCgdiZWNhdXNlGAcgASgJItABCgdBdHRlbXB0Eg8KB2F0dGVtcHQYASABKA0SLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiUKBWVycm9yGAQgASgLMhYuc3ZjLnYxLkV4ZWN1dGlvbkVycm9yEiwKCHJldHJ5X2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI+Cg5FeGVjdXRpb25FcnJvchIMCgRuYW1lGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDQoFc3RhY2sYAyABKAkixAEKE1J1bkV4ZWN1dGlvblJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBInCgRraW5kGAIgASgJQhm6SBbYAQFyEVIFYWdlbnRSCHdvcmtmbG93EiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI/CgtlbnZpcm9ubWVudBgEIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIjYKE0dldEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQEiOQoWQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBASKHAQoWUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCLrAgoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0EkcKBnN0YXR1cxgBIAEoCUI3ukg02AEBci9SBnF1ZXVlZFIHcnVubmluZ1IJc3VjY2VlZGVkUgZmYWlsZWRSCWNhbmNlbGxlZBIVCgRuYW1lGAIgASgJQge6SARyAhhkEicKBGtpbmQYAyABKAlCGbpIFtgBAXIRUgVhZ2VudFIId29ya2Zsb3cSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEj8KC2Vudmlyb25tZW50GAUgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAYgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YByABKAlCCLpIBXIDGIAIEiMKBHZpZXcYCCABKAlCFbpIEtgBAXINUgViYXNpY1IEZnVsbCJYChZMaXN0RXhlY3V0aW9uc1Jlc3BvbnNlEiUKCmV4ZWN1dGlvbnMYASADKAsyES5zdmMudjEuRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJQChVXYXRjaEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESFgoFYWZ0ZXIYAiABKAlCB7pIBHICGGQiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCJmChhEb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESKQoFZmllbGQYAiABKAlCGuBBArpIFMgBAXIPUgVpbnB1dFIGb3V0cHV0IikKGURvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2USDAoEZGF0YRgBIAEoDCLeAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBIcCgVsaW5lcxgCIAEoDUIIukgFKgMYkE5IAIgBARIVCgRuYW1lGAMgASgJQge6SARyAhhkEhQKDGV4ZWN1dGlvbl9pZBgEIAEoCRIWCgVhZnRlchgFIAEoCUIHukgEcgIYZBI/CgtlbnZpcm9ubWVudBgGIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIsMBCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVsZXZlbBgDIAEoCRIOCgZzb3VyY2UYBCABKAkSDwoHbWVzc2FnZRgFIAEoCRIUCgxleGVjdXRpb25faWQYBiABKAkSFQoNZGVwbG95bWVudF9pZBgHIAEoCRIMCgRuYW1lGAggASgJEhMKC2Vudmlyb25tZW50GAkgASgJMoYIChBFeGVjdXRpb25TZXJ2aWNlEmgKDFJ1bkV4ZWN1dGlvbhIbLnN2Yy52MS5SdW5FeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiIoirUYB3RyaWdnZXKC0+STAhc6ASoiEi9hcGkvdjEvZXhlY3V0aW9ucxJ0CgxHZXRFeGVjdXRpb24SGy5zdmMudjEuR2V0RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iNJACAYq1GARyZWFkgtPkkwIjEiEvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0SdgoOTGlzdEV4ZWN1dGlvbnMSHS5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0Gh4uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVzcG9uc2UiJZACAYq1GARyZWFkgtPkkwIUEhIvYXBpL3YxL2V4ZWN1dGlvbnMShAEKD0NhbmNlbEV4ZWN1dGlvbhIeLnN2Yy52MS5DYW5jZWxFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9jYW5jZWwShAEKD1JlcGxheUV4ZWN1dGlvbhIeLnN2Yy52MS5SZXBsYXlFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI+irUYB3RyaWdnZXKC0+STAi06ASoiKC9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9yZXBsYXkSjQEKDldhdGNoRXhlY3V0aW9uEh0uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVxdWVzdBoeLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlc3BvbnNlIjqQAgGKtRgEcmVhZILT5JMCKRInL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3dhdGNoMAESmQEKEURvd25sb2FkRXhlY3V0aW9uEiAuc3ZjLnYxLkRvd25sb2FkRXhlY3V0aW9uUmVxdWVzdBohLnN2Yy52MS5Eb3dubG9hZEV4ZWN1dGlvblJlc3BvbnNlIj2QAgGKtRgEcmVhZILT5JMCLBIqL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L2Rvd25sb2FkMAESYAoIVGFpbExvZ3MSFy5zdmMudjEuVGFpbExvZ3NSZXF1ZXN0Ghguc3ZjLnYxLlRhaWxMb2dzUmVzcG9uc2UiH5ACAYq1GARyZWFkgtPkkwIOEgwvYXBpL3YxL2xvZ3MwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * One run of an agent or workflow, from trigger to final state.
@@ -72,14 +74,15 @@ export type Execution = Message<"svc.v1.Execution"> & {
   environment: string;
 
   /**
-   * Input, a JSON object.
+   * Input, a JSON object. ListExecutions sets it only in the view `full`.
    *
    * @generated from field: google.protobuf.Struct input = 8;
    */
   input?: JsonObject | undefined;
 
   /**
-   * Output of a succeeded execution, any JSON value. At most 4 MiB by default.
+   * Output of a succeeded execution, any JSON value. At most 4 MiB as JSON by default. ListExecutions sets it only in the
+   * view `full`.
    *
    * @generated from field: google.protobuf.Value output = 9;
    */
@@ -93,7 +96,7 @@ export type Execution = Message<"svc.v1.Execution"> & {
   error?: ExecutionError | undefined;
 
   /**
-   * Paths of the field mapping that were not found in the payload.
+   * Paths of the field mapping that were not found in the payload. ListExecutions sets it only in the view `full`.
    *
    * @generated from field: repeated string unmapped = 11;
    */
@@ -161,6 +164,28 @@ export type Execution = Message<"svc.v1.Execution"> & {
    * @generated from field: string replay_of = 20;
    */
   replayOf: string;
+
+  /**
+   * Response that the code set with `ctx.respond`. Absent when it set none. Set only by GetExecution.
+   *
+   * @generated from field: svc.v1.ExecutionResponse response = 21;
+   */
+  response?: ExecutionResponse | undefined;
+
+  /**
+   * True when `input` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web and in lists. DownloadExecution returns the input.
+   *
+   * @generated from field: bool input_omitted = 22;
+   */
+  inputOmitted: boolean;
+
+  /**
+   * Like `input_omitted`, for `output`.
+   *
+   * @generated from field: bool output_omitted = 23;
+   */
+  outputOmitted: boolean;
 };
 
 /**
@@ -219,14 +244,15 @@ export type ExecutionJson = {
   environment?: string;
 
   /**
-   * Input, a JSON object.
+   * Input, a JSON object. ListExecutions sets it only in the view `full`.
    *
    * @generated from field: google.protobuf.Struct input = 8;
    */
   input?: StructJson;
 
   /**
-   * Output of a succeeded execution, any JSON value. At most 4 MiB by default.
+   * Output of a succeeded execution, any JSON value. At most 4 MiB as JSON by default. ListExecutions sets it only in the
+   * view `full`.
    *
    * @generated from field: google.protobuf.Value output = 9;
    */
@@ -240,7 +266,7 @@ export type ExecutionJson = {
   error?: ExecutionErrorJson;
 
   /**
-   * Paths of the field mapping that were not found in the payload.
+   * Paths of the field mapping that were not found in the payload. ListExecutions sets it only in the view `full`.
    *
    * @generated from field: repeated string unmapped = 11;
    */
@@ -308,6 +334,28 @@ export type ExecutionJson = {
    * @generated from field: string replay_of = 20;
    */
   replayOf?: string;
+
+  /**
+   * Response that the code set with `ctx.respond`. Absent when it set none. Set only by GetExecution.
+   *
+   * @generated from field: svc.v1.ExecutionResponse response = 21;
+   */
+  response?: ExecutionResponseJson;
+
+  /**
+   * True when `input` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web and in lists. DownloadExecution returns the input.
+   *
+   * @generated from field: bool input_omitted = 22;
+   */
+  inputOmitted?: boolean;
+
+  /**
+   * Like `input_omitted`, for `output`.
+   *
+   * @generated from field: bool output_omitted = 23;
+   */
+  outputOmitted?: boolean;
 };
 
 /**
@@ -316,6 +364,69 @@ export type ExecutionJson = {
  */
 export const ExecutionSchema: GenMessage<Execution, {jsonType: ExecutionJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_execution, 0);
+
+/**
+ * A response to the webhook request that started an execution.
+ *
+ * @generated from message svc.v1.ExecutionResponse
+ */
+export type ExecutionResponse = Message<"svc.v1.ExecutionResponse"> & {
+  /**
+   * HTTP status, 200 to 599.
+   *
+   * @generated from field: uint32 status = 1;
+   */
+  status: number;
+
+  /**
+   * Headers by lower-case name.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Body. The response has at most 1 MiB as JSON.
+   *
+   * @generated from field: string body = 3;
+   */
+  body: string;
+};
+
+/**
+ * A response to the webhook request that started an execution.
+ *
+ * @generated from message svc.v1.ExecutionResponse
+ */
+export type ExecutionResponseJson = {
+  /**
+   * HTTP status, 200 to 599.
+   *
+   * @generated from field: uint32 status = 1;
+   */
+  status?: number;
+
+  /**
+   * Headers by lower-case name.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers?: { [key: string]: string };
+
+  /**
+   * Body. The response has at most 1 MiB as JSON.
+   *
+   * @generated from field: string body = 3;
+   */
+  body?: string;
+};
+
+/**
+ * Describes the message svc.v1.ExecutionResponse.
+ * Use `create(ExecutionResponseSchema)` to create a new message.
+ */
+export const ExecutionResponseSchema: GenMessage<ExecutionResponse, {jsonType: ExecutionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 1);
 
 /**
  * The result of one entry of a field mapping.
@@ -438,7 +549,7 @@ export type MappingStepJson = {
  * Use `create(MappingStepSchema)` to create a new message.
  */
 export const MappingStepSchema: GenMessage<MappingStep, {jsonType: MappingStepJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 1);
+  messageDesc(file_svc_v1_execution, 2);
 
 /**
  * A failed attempt of an execution.
@@ -529,7 +640,7 @@ export type AttemptJson = {
  * Use `create(AttemptSchema)` to create a new message.
  */
 export const AttemptSchema: GenMessage<Attempt, {jsonType: AttemptJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 2);
+  messageDesc(file_svc_v1_execution, 3);
 
 /**
  * The error of a failed attempt.
@@ -592,7 +703,7 @@ export type ExecutionErrorJson = {
  * Use `create(ExecutionErrorSchema)` to create a new message.
  */
 export const ExecutionErrorSchema: GenMessage<ExecutionError, {jsonType: ExecutionErrorJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 3);
+  messageDesc(file_svc_v1_execution, 4);
 
 /**
  * Request message for RunExecution.
@@ -669,7 +780,7 @@ export type RunExecutionRequestJson = {
  * Use `create(RunExecutionRequestSchema)` to create a new message.
  */
 export const RunExecutionRequestSchema: GenMessage<RunExecutionRequest, {jsonType: RunExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 4);
+  messageDesc(file_svc_v1_execution, 5);
 
 /**
  * Request message for GetExecution.
@@ -704,7 +815,7 @@ export type GetExecutionRequestJson = {
  * Use `create(GetExecutionRequestSchema)` to create a new message.
  */
 export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest, {jsonType: GetExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 5);
+  messageDesc(file_svc_v1_execution, 6);
 
 /**
  * Request message for CancelExecution.
@@ -739,7 +850,7 @@ export type CancelExecutionRequestJson = {
  * Use `create(CancelExecutionRequestSchema)` to create a new message.
  */
 export const CancelExecutionRequestSchema: GenMessage<CancelExecutionRequest, {jsonType: CancelExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 6);
+  messageDesc(file_svc_v1_execution, 7);
 
 /**
  * Request message for ReplayExecution.
@@ -802,7 +913,7 @@ export type ReplayExecutionRequestJson = {
  * Use `create(ReplayExecutionRequestSchema)` to create a new message.
  */
 export const ReplayExecutionRequestSchema: GenMessage<ReplayExecutionRequest, {jsonType: ReplayExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 7);
+  messageDesc(file_svc_v1_execution, 8);
 
 /**
  * Request message for ListExecutions.
@@ -846,18 +957,25 @@ export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
   environment: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 6;
+   * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 7;
    */
   pageToken: string;
+
+  /**
+   * View: `basic`, or `full` with `input`, `output`, `unmapped` and the stack of `error`. Default `basic`.
+   *
+   * @generated from field: string view = 8;
+   */
+  view: string;
 };
 
 /**
@@ -902,18 +1020,25 @@ export type ListExecutionsRequestJson = {
   environment?: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 6;
+   * @generated from field: int32 page_size = 6;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 7;
    */
   pageToken?: string;
+
+  /**
+   * View: `basic`, or `full` with `input`, `output`, `unmapped` and the stack of `error`. Default `basic`.
+   *
+   * @generated from field: string view = 8;
+   */
+  view?: string;
 };
 
 /**
@@ -921,7 +1046,7 @@ export type ListExecutionsRequestJson = {
  * Use `create(ListExecutionsRequestSchema)` to create a new message.
  */
 export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jsonType: ListExecutionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 8);
+  messageDesc(file_svc_v1_execution, 9);
 
 /**
  * Response message for ListExecutions.
@@ -970,7 +1095,7 @@ export type ListExecutionsResponseJson = {
  * Use `create(ListExecutionsResponseSchema)` to create a new message.
  */
 export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse, {jsonType: ListExecutionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 9);
+  messageDesc(file_svc_v1_execution, 10);
 
 /**
  * Request message for WatchExecution.
@@ -1019,7 +1144,7 @@ export type WatchExecutionRequestJson = {
  * Use `create(WatchExecutionRequestSchema)` to create a new message.
  */
 export const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest, {jsonType: WatchExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 10);
+  messageDesc(file_svc_v1_execution, 11);
 
 /**
  * Response message for WatchExecution: the state of the execution or a log entry.
@@ -1075,7 +1200,91 @@ export type WatchExecutionResponseJson = {
  * Use `create(WatchExecutionResponseSchema)` to create a new message.
  */
 export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse, {jsonType: WatchExecutionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 11);
+  messageDesc(file_svc_v1_execution, 12);
+
+/**
+ * Request message for DownloadExecution.
+ *
+ * @generated from message svc.v1.DownloadExecutionRequest
+ */
+export type DownloadExecutionRequest = Message<"svc.v1.DownloadExecutionRequest"> & {
+  /**
+   * Execution id: `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId: string;
+
+  /**
+   * Field to download: `input` or `output`.
+   *
+   * @generated from field: string field = 2;
+   */
+  field: string;
+};
+
+/**
+ * Request message for DownloadExecution.
+ *
+ * @generated from message svc.v1.DownloadExecutionRequest
+ */
+export type DownloadExecutionRequestJson = {
+  /**
+   * Execution id: `exe_` and 26 characters.
+   *
+   * @generated from field: string execution_id = 1;
+   */
+  executionId?: string;
+
+  /**
+   * Field to download: `input` or `output`.
+   *
+   * @generated from field: string field = 2;
+   */
+  field?: string;
+};
+
+/**
+ * Describes the message svc.v1.DownloadExecutionRequest.
+ * Use `create(DownloadExecutionRequestSchema)` to create a new message.
+ */
+export const DownloadExecutionRequestSchema: GenMessage<DownloadExecutionRequest, {jsonType: DownloadExecutionRequestJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 13);
+
+/**
+ * Response message for DownloadExecution.
+ *
+ * @generated from message svc.v1.DownloadExecutionResponse
+ */
+export type DownloadExecutionResponse = Message<"svc.v1.DownloadExecutionResponse"> & {
+  /**
+   * Next bytes of the JSON text, in UTF-8. At most 1 MiB.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+};
+
+/**
+ * Response message for DownloadExecution.
+ *
+ * @generated from message svc.v1.DownloadExecutionResponse
+ */
+export type DownloadExecutionResponseJson = {
+  /**
+   * Next bytes of the JSON text, in UTF-8. At most 1 MiB.
+   *
+   * @generated from field: bytes data = 1;
+   */
+  data?: string;
+};
+
+/**
+ * Describes the message svc.v1.DownloadExecutionResponse.
+ * Use `create(DownloadExecutionResponseSchema)` to create a new message.
+ */
+export const DownloadExecutionResponseSchema: GenMessage<DownloadExecutionResponse, {jsonType: DownloadExecutionResponseJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 14);
 
 /**
  * Request message for TailLogs.
@@ -1196,7 +1405,7 @@ export type TailLogsRequestJson = {
  * Use `create(TailLogsRequestSchema)` to create a new message.
  */
 export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailLogsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 12);
+  messageDesc(file_svc_v1_execution, 15);
 
 /**
  * Response message for TailLogs.
@@ -1231,7 +1440,7 @@ export type TailLogsResponseJson = {
  * Use `create(TailLogsResponseSchema)` to create a new message.
  */
 export const TailLogsResponseSchema: GenMessage<TailLogsResponse, {jsonType: TailLogsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 13);
+  messageDesc(file_svc_v1_execution, 16);
 
 /**
  * A log entry.
@@ -1378,7 +1587,7 @@ export type LogLineJson = {
  * Use `create(LogLineSchema)` to create a new message.
  */
 export const LogLineSchema: GenMessage<LogLine, {jsonType: LogLineJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 14);
+  messageDesc(file_svc_v1_execution, 17);
 
 /**
  * Manages executions of agents and workflows, and their logs.
@@ -1387,7 +1596,8 @@ export const LogLineSchema: GenMessage<LogLine, {jsonType: LogLineJson}> = /*@__
  */
 export const ExecutionService: GenService<{
   /**
-   * Queues an execution and returns it.
+   * Queues an execution and returns it. With the header `Idempotency-Key`, requests with the same key, target and input
+   * within 24 hours return one execution, and repeats carry the header `Idempotent-Replayed`.
    *
    * @generated from rpc svc.v1.ExecutionService.RunExecution
    */
@@ -1446,6 +1656,17 @@ export const ExecutionService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchExecutionRequestSchema;
     output: typeof WatchExecutionResponseSchema;
+  },
+  /**
+   * Streams the input or output of an execution as JSON text in chunks: for values that exceed the message limit of a
+   * client. The chunks are bytes, and a chunk may end within a character.
+   *
+   * @generated from rpc svc.v1.ExecutionService.DownloadExecution
+   */
+  downloadExecution: {
+    methodKind: "server_streaming";
+    input: typeof DownloadExecutionRequestSchema;
+    output: typeof DownloadExecutionResponseSchema;
   },
   /**
    * Streams the last log entries, oldest first, and new entries if `follow` is set.

@@ -4,6 +4,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -12,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/health.proto.
  */
 export const file_svc_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0IpABCg1DaGVja1Jlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJIlMKDEhlYWx0aENoZWNrcxINCgVzdG9yZRgBIAEoCRIPCgdzdG9yYWdlGAIgASgJEhAKCGV4ZWN1dG9yGAMgASgJEhEKCXNjaGVkdWxlchgEIAEoCTJeCg1IZWFsdGhTZXJ2aWNlEk0KBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIheKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_google_api_annotations, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0IqUBCg1DaGVja1Jlc3BvbnNlEiMKBnN0YXR1cxgBIAEoCUITukgQcg5SAm9rUghkZWdyYWRlZBIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJIlMKDEhlYWx0aENoZWNrcxINCgVzdG9yZRgBIAEoCRIPCgdzdG9yYWdlGAIgASgJEhAKCGV4ZWN1dG9yGAMgASgJEhEKCXNjaGVkdWxlchgEIAEoCTJhCg1IZWFsdGhTZXJ2aWNlElAKBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIhqQAgGKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_svc_v1_options]);
 
 /**
  * Request message for Check.
@@ -79,7 +80,7 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
   checks?: HealthChecks | undefined;
 
   /**
-   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`.
+   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`. Empty in a process with the role `api`.
    *
    * @generated from field: string isolation = 6;
    */
@@ -128,7 +129,7 @@ export type CheckResponseJson = {
   checks?: HealthChecksJson;
 
   /**
-   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`.
+   * Boundary around the runners, for example `deno 2.9.5, Deno permissions`. Empty in a process with the role `api`.
    *
    * @generated from field: string isolation = 6;
    */
@@ -163,14 +164,14 @@ export type HealthChecks = Message<"svc.v1.HealthChecks"> & {
   storage: string;
 
   /**
-   * Executor: `ok` or the problem.
+   * Executor: `ok`, the problem, or `off` in a process with the role `api`.
    *
    * @generated from field: string executor = 3;
    */
   executor: string;
 
   /**
-   * Scheduler: `ok` or the problem.
+   * Scheduler: `ok`, the problem, or `off` in a process with the role `api`.
    *
    * @generated from field: string scheduler = 4;
    */
@@ -198,14 +199,14 @@ export type HealthChecksJson = {
   storage?: string;
 
   /**
-   * Executor: `ok` or the problem.
+   * Executor: `ok`, the problem, or `off` in a process with the role `api`.
    *
    * @generated from field: string executor = 3;
    */
   executor?: string;
 
   /**
-   * Scheduler: `ok` or the problem.
+   * Scheduler: `ok`, the problem, or `off` in a process with the role `api`.
    *
    * @generated from field: string scheduler = 4;
    */

@@ -4,7 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/organization.proto.
  */
 export const file_svc_v1_organization: GenFile = /*@__PURE__*/
-  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEiXAoMT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QiiAIKBkFwaUtleRIOCgZrZXlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRINCgVzY29wZRgDIAEoCRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2N1cnJlbnQYCCABKAgiYgoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXNjb3BlGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkIKFENyZWF0ZUFwaUtleVJlc3BvbnNlEhsKA2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSDQoFdG9rZW4YAiABKAkiFAoSTGlzdEFwaUtleXNSZXF1ZXN0IjMKE0xpc3RBcGlLZXlzUmVzcG9uc2USHAoEa2V5cxgBIAMoCzIOLnN2Yy52MS5BcGlLZXkiJQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIOCgZrZXlfaWQYASABKAkidgoGU2VjcmV0EgwKBG5hbWUYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiLwoQU2V0U2VjcmV0UmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJIhQKEkxpc3RTZWNyZXRzUmVxdWVzdCI2ChNMaXN0U2VjcmV0c1Jlc3BvbnNlEh8KB3NlY3JldHMYASADKAsyDi5zdmMudjEuU2VjcmV0IiMKE0RlbGV0ZVNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIWChREZWxldGVTZWNyZXRSZXNwb25zZTL8BQoTT3JnYW5pemF0aW9uU2VydmljZRJtCg9HZXRPcmdhbml6YXRpb24SHi5zdmMudjEuR2V0T3JnYW5pemF0aW9uUmVxdWVzdBoULnN2Yy52MS5Pcmdhbml6YXRpb24iJIq1GARyZWFkgtPkkwIWEhQvYXBpL3YxL29yZ2FuaXphdGlvbhJqCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIfirUYBGZ1bGyC0+STAhE6ASoiDC9hcGkvdjEva2V5cxJkCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIcirUYBGZ1bGyC0+STAg4SDC9hcGkvdjEva2V5cxJiCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBoOLnN2Yy52MS5BcGlLZXkiJYq1GARmdWxsgtPkkwIXKhUvYXBpL3YxL2tleXMve2tleV9pZH0SYgoJU2V0U2VjcmV0Ehguc3ZjLnYxLlNldFNlY3JldFJlcXVlc3QaDi5zdmMudjEuU2VjcmV0IiuKtRgGZGVwbG95gtPkkwIbOgEqGhYvYXBpL3YxL3NlY3JldHMve25hbWV9EmcKC0xpc3RTZWNyZXRzEhouc3ZjLnYxLkxpc3RTZWNyZXRzUmVxdWVzdBobLnN2Yy52MS5MaXN0U2VjcmV0c1Jlc3BvbnNlIh+KtRgEcmVhZILT5JMCERIPL2FwaS92MS9zZWNyZXRzEnMKDERlbGV0ZVNlY3JldBIbLnN2Yy52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Ghwuc3ZjLnYxLkRlbGV0ZVNlY3JldFJlc3BvbnNlIiiKtRgGZGVwbG95gtPkkwIYKhYvYXBpL3YxL3NlY3JldHMve25hbWV9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEibgoMT3JnYW5pemF0aW9uEhYKBm9yZ19pZBgBIAEoCUIG4EED4EEIEhEKBG5hbWUYAiABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QiswIKBkFwaUtleRIWCgZrZXlfaWQYASABKAlCBuBBA+BBCBIRCgRuYW1lGAIgASgJQgPgQQMSEgoFc2NvcGUYAyABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjUKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFAoHY3VycmVudBgIIAEoCEID4EEDIqYBChNDcmVhdGVBcGlLZXlSZXF1ZXN0Eh8KBG5hbWUYASABKAlCEeBBArpIC8gBAXIGGGQyAlxTEjQKBXNjb3BlGAIgASgJQiW6SCLYAQFyHVIEcmVhZFIHdHJpZ2dlclIGZGVwbG95UgRmdWxsEjgKCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgi6SAWyAQJAASJCChRDcmVhdGVBcGlLZXlSZXNwb25zZRIbCgNrZXkYASABKAsyDi5zdmMudjEuQXBpS2V5Eg0KBXRva2VuGAIgASgJIk4KEkxpc3RBcGlLZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiTAoTTGlzdEFwaUtleXNSZXNwb25zZRIcCgRrZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIZCgZrZXlfaWQYASABKAlCCeBBArpIA8gBASKIAQoGU2VjcmV0EhQKBG5hbWUYASABKAlCBuBBA+BBCBIzCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMicgoQU2V0U2VjcmV0UmVxdWVzdBI7CgRuYW1lGAEgASgJQi3gQQK6SCfIAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSIQoFdmFsdWUYAiABKAlCEuBBAuBBBLpICcgBAXIEKICABCJOChJMaXN0U2VjcmV0c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIIk8KE0xpc3RTZWNyZXRzUmVzcG9uc2USHwoHc2VjcmV0cxgBIAMoCzIOLnN2Yy52MS5TZWNyZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKE0RlbGV0ZVNlY3JldFJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZCIWChREZWxldGVTZWNyZXRSZXNwb25zZTKFBgoTT3JnYW5pemF0aW9uU2VydmljZRJwCg9HZXRPcmdhbml6YXRpb24SHi5zdmMudjEuR2V0T3JnYW5pemF0aW9uUmVxdWVzdBoULnN2Yy52MS5Pcmdhbml6YXRpb24iJ5ACAYq1GARyZWFkgtPkkwIWEhQvYXBpL3YxL29yZ2FuaXphdGlvbhJqCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIfirUYBGZ1bGyC0+STAhE6ASoiDC9hcGkvdjEva2V5cxJnCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIfkAIBirUYBGZ1bGyC0+STAg4SDC9hcGkvdjEva2V5cxJiCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBoOLnN2Yy52MS5BcGlLZXkiJYq1GARmdWxsgtPkkwIXKhUvYXBpL3YxL2tleXMve2tleV9pZH0SYgoJU2V0U2VjcmV0Ehguc3ZjLnYxLlNldFNlY3JldFJlcXVlc3QaDi5zdmMudjEuU2VjcmV0IiuKtRgGZGVwbG95gtPkkwIbOgEqGhYvYXBpL3YxL3NlY3JldHMve25hbWV9EmoKC0xpc3RTZWNyZXRzEhouc3ZjLnYxLkxpc3RTZWNyZXRzUmVxdWVzdBobLnN2Yy52MS5MaXN0U2VjcmV0c1Jlc3BvbnNlIiKQAgGKtRgEcmVhZILT5JMCERIPL2FwaS92MS9zZWNyZXRzEnMKDERlbGV0ZVNlY3JldBIbLnN2Yy52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Ghwuc3ZjLnYxLkRlbGV0ZVNlY3JldFJlc3BvbnNlIiiKtRgGZGVwbG95gtPkkwIYKhYvYXBpL3YxL3NlY3JldHMve25hbWV9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An organization, which owns deployments, executions, API keys and secrets.
@@ -353,6 +355,19 @@ export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse, {jsonT
  * @generated from message svc.v1.ListApiKeysRequest
  */
 export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -361,6 +376,19 @@ export type ListApiKeysRequest = Message<"svc.v1.ListApiKeysRequest"> & {
  * @generated from message svc.v1.ListApiKeysRequest
  */
 export type ListApiKeysRequestJson = {
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize?: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -382,6 +410,13 @@ export type ListApiKeysResponse = Message<"svc.v1.ListApiKeysResponse"> & {
    * @generated from field: repeated svc.v1.ApiKey keys = 1;
    */
   keys: ApiKey[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -396,6 +431,13 @@ export type ListApiKeysResponseJson = {
    * @generated from field: repeated svc.v1.ApiKey keys = 1;
    */
   keys?: ApiKeyJson[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**
@@ -558,6 +600,19 @@ export const SetSecretRequestSchema: GenMessage<SetSecretRequest, {jsonType: Set
  * @generated from message svc.v1.ListSecretsRequest
  */
 export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -566,6 +621,19 @@ export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
  * @generated from message svc.v1.ListSecretsRequest
  */
 export type ListSecretsRequestJson = {
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize?: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -587,6 +655,13 @@ export type ListSecretsResponse = Message<"svc.v1.ListSecretsResponse"> & {
    * @generated from field: repeated svc.v1.Secret secrets = 1;
    */
   secrets: Secret[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -601,6 +676,13 @@ export type ListSecretsResponseJson = {
    * @generated from field: repeated svc.v1.Secret secrets = 1;
    */
   secrets?: SecretJson[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**

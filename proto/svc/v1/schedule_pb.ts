@@ -4,9 +4,11 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { StructJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
+import type { Duration, DurationJson, StructJson, Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -14,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/schedule.proto.
  */
 export const file_svc_v1_schedule: GenFile = /*@__PURE__*/
-  fileDesc("ChVzdmMvdjEvc2NoZWR1bGUucHJvdG8SBnN2Yy52MSKRAwoIU2NoZWR1bGUSEwoLc2NoZWR1bGVfaWQYASABKAkSDAoEa2luZBgCIAEoCRIMCgRuYW1lGAMgASgJEgwKBGNyb24YBCABKAkSEAoIdGltZXpvbmUYBSABKAkSDwoHZW5hYmxlZBgGIAEoCBITCgtlbnZpcm9ubWVudBgHIAEoCRIVCg1kZXBsb3ltZW50X2lkGAggASgJEi8KC25leHRfcnVuX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZwYXVzZWQYCiABKAgSDwoHb3ZlcmxhcBgLIAEoCRIQCghjYXRjaF91cBgMIAEoARImCgVpbnB1dBgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHwoJbGFzdF90aWNrGA4gASgLMgwuc3ZjLnYxLlRpY2sSLQoJbmV4dF9ydW5zGA8gAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgV0aWNrcxgQIAMoCzIMLnN2Yy52MS5UaWNrIoMBCgRUaWNrEioKBmR1ZV9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIOCgZyZWFzb24YAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEhgKEGV4ZWN1dGlvbl9zdGF0dXMYBSABKAkiKwoUTGlzdFNjaGVkdWxlc1JlcXVlc3QSEwoLZW52aXJvbm1lbnQYASABKAkiNwoSR2V0U2NoZWR1bGVSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZW52aXJvbm1lbnQYAiABKAkiOQoUUGF1c2VTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI6ChVSZXN1bWVTY2hlZHVsZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtlbnZpcm9ubWVudBgCIAEoCSI8ChVMaXN0U2NoZWR1bGVzUmVzcG9uc2USIwoJc2NoZWR1bGVzGAEgAygLMhAuc3ZjLnYxLlNjaGVkdWxlMtgDCg9TY2hlZHVsZVNlcnZpY2USbwoNTGlzdFNjaGVkdWxlcxIcLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBodLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiIYq1GARyZWFkgtPkkwITEhEvYXBpL3YxL3NjaGVkdWxlcxJlCgtHZXRTY2hlZHVsZRIaLnN2Yy52MS5HZXRTY2hlZHVsZVJlcXVlc3QaEC5zdmMudjEuU2NoZWR1bGUiKIq1GARyZWFkgtPkkwIaEhgvYXBpL3YxL3NjaGVkdWxlcy97bmFtZX0SdAoNUGF1c2VTY2hlZHVsZRIcLnN2Yy52MS5QYXVzZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSIzirUYBmRlcGxveYLT5JMCIzoBKiIeL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3BhdXNlEncKDlJlc3VtZVNjaGVkdWxlEh0uc3ZjLnYxLlJlc3VtZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSI0irUYBmRlcGxveYLT5JMCJDoBKiIfL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3Jlc3VtZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChVzdmMvdjEvc2NoZWR1bGUucHJvdG8SBnN2Yy52MSKbBAoIU2NoZWR1bGUSGwoLc2NoZWR1bGVfaWQYASABKAlCBuBBA+BBCBInCgRraW5kGAIgASgJQhngQQO6SBNyEVIFYWdlbnRSCHdvcmtmbG93EhEKBG5hbWUYAyABKAlCA+BBAxIRCgRjcm9uGAQgASgJQgPgQQMSFQoIdGltZXpvbmUYBSABKAlCA+BBAxIUCgdlbmFibGVkGAYgASgIQgPgQQMSGAoLZW52aXJvbm1lbnQYByABKAlCA+BBAxIaCg1kZXBsb3ltZW50X2lkGAggASgJQgPgQQMSNAoLbmV4dF9ydW5fYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEwoGcGF1c2VkGAogASgIQgPgQQMSFAoHb3ZlcmxhcBgLIAEoCUID4EEDEjAKCGNhdGNoX3VwGBEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgPgQQMSKwoFaW5wdXQYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSJAoJbGFzdF90aWNrGA4gASgLMgwuc3ZjLnYxLlRpY2tCA+BBAxIyCgluZXh0X3J1bnMYDyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSIAoFdGlja3MYECADKAsyDC5zdmMudjEuVGlja0ID4EEDSgQIDBANIoMBCgRUaWNrEioKBmR1ZV9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHb3V0Y29tZRgCIAEoCRIOCgZyZWFzb24YAyABKAkSFAoMZXhlY3V0aW9uX2lkGAQgASgJEhgKEGV4ZWN1dGlvbl9zdGF0dXMYBSABKAkitgEKFExpc3RTY2hlZHVsZXNSZXF1ZXN0Ej8KC2Vudmlyb25tZW50GAEgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIEiMKBHZpZXcYBCABKAlCFbpIEtgBAXINUgViYXNpY1IEZnVsbCJyChJHZXRTY2hlZHVsZVJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBI/CgtlbnZpcm9ubWVudBgCIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kInQKFFBhdXNlU2NoZWR1bGVSZXF1ZXN0EhsKBG5hbWUYASABKAlCDeBBArpIB8gBAXICGGQSPwoLZW52aXJvbm1lbnQYAiABKAlCKrpIJ9gBAXIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05Xy1dezAsNjN9JCJ1ChVSZXN1bWVTY2hlZHVsZVJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBI/CgtlbnZpcm9ubWVudBgCIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIlUKFUxpc3RTY2hlZHVsZXNSZXNwb25zZRIjCglzY2hlZHVsZXMYASADKAsyEC5zdmMudjEuU2NoZWR1bGUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMt4DCg9TY2hlZHVsZVNlcnZpY2UScgoNTGlzdFNjaGVkdWxlcxIcLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBodLnN2Yy52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiJJACAYq1GARyZWFkgtPkkwITEhEvYXBpL3YxL3NjaGVkdWxlcxJoCgtHZXRTY2hlZHVsZRIaLnN2Yy52MS5HZXRTY2hlZHVsZVJlcXVlc3QaEC5zdmMudjEuU2NoZWR1bGUiK5ACAYq1GARyZWFkgtPkkwIaEhgvYXBpL3YxL3NjaGVkdWxlcy97bmFtZX0SdAoNUGF1c2VTY2hlZHVsZRIcLnN2Yy52MS5QYXVzZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSIzirUYBmRlcGxveYLT5JMCIzoBKiIeL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3BhdXNlEncKDlJlc3VtZVNjaGVkdWxlEh0uc3ZjLnYxLlJlc3VtZVNjaGVkdWxlUmVxdWVzdBoQLnN2Yy52MS5TY2hlZHVsZSI0irUYBmRlcGxveYLT5JMCJDoBKiIfL2FwaS92MS9zY2hlZHVsZXMve25hbWV9L3Jlc3VtZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * A cron schedule of an active deployment.
@@ -100,14 +102,14 @@ export type Schedule = Message<"svc.v1.Schedule"> & {
   overlap: string;
 
   /**
-   * Maximum age of a missed tick that is still run, in seconds. 0 means that missed ticks are not run.
+   * Maximum age of a missed tick that is still run. 0 means that missed ticks are not run.
    *
-   * @generated from field: double catch_up = 12;
+   * @generated from field: google.protobuf.Duration catch_up = 17;
    */
-  catchUp: number;
+  catchUp?: Duration | undefined;
 
   /**
-   * Input of the executions, a JSON object.
+   * Input of the executions, a JSON object. ListSchedules sets it only in the view `full`.
    *
    * @generated from field: google.protobuf.Struct input = 13;
    */
@@ -219,14 +221,14 @@ export type ScheduleJson = {
   overlap?: string;
 
   /**
-   * Maximum age of a missed tick that is still run, in seconds. 0 means that missed ticks are not run.
+   * Maximum age of a missed tick that is still run. 0 means that missed ticks are not run.
    *
-   * @generated from field: double catch_up = 12;
+   * @generated from field: google.protobuf.Duration catch_up = 17;
    */
-  catchUp?: number | "NaN" | "Infinity" | "-Infinity";
+  catchUp?: DurationJson;
 
   /**
-   * Input of the executions, a JSON object.
+   * Input of the executions, a JSON object. ListSchedules sets it only in the view `full`.
    *
    * @generated from field: google.protobuf.Struct input = 13;
    */
@@ -366,6 +368,27 @@ export type ListSchedulesRequest = Message<"svc.v1.ListSchedulesRequest"> & {
    * @generated from field: string environment = 1;
    */
   environment: string;
+
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+
+  /**
+   * View: `basic`, or `full` with `input`. Default `basic`.
+   *
+   * @generated from field: string view = 4;
+   */
+  view: string;
 };
 
 /**
@@ -380,6 +403,27 @@ export type ListSchedulesRequestJson = {
    * @generated from field: string environment = 1;
    */
   environment?: string;
+
+  /**
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize?: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken?: string;
+
+  /**
+   * View: `basic`, or `full` with `input`. Default `basic`.
+   *
+   * @generated from field: string view = 4;
+   */
+  view?: string;
 };
 
 /**
@@ -548,6 +592,13 @@ export type ListSchedulesResponse = Message<"svc.v1.ListSchedulesResponse"> & {
    * @generated from field: repeated svc.v1.Schedule schedules = 1;
    */
   schedules: Schedule[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -562,6 +613,13 @@ export type ListSchedulesResponseJson = {
    * @generated from field: repeated svc.v1.Schedule schedules = 1;
    */
   schedules?: ScheduleJson[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken?: string;
 };
 
 /**

@@ -4,7 +4,9 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import type { StructJson, Timestamp, TimestampJson, Value, ValueJson } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
@@ -14,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/webhook.proto.
  */
 export const file_svc_v1_webhook: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIqABChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSDgoGb3JnX2lkGAEgASgJEhIKCmFnZW50X25hbWUYAiABKAkSFQoNd29ya2Zsb3dfbmFtZRgDIAEoCRIMCgRzbHVnGAQgASgJEhQKDHdlYmhvb2tfc2x1ZxgFIAEoCRIoCgdwYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJ4ChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIIkAKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEhMKC2Vudmlyb25tZW50GAIgASgJIpoBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldCIzChNXZWJob29rT3JnYW5pemF0aW9uEg4KBm9yZ19pZBgBIAEoCRIMCgRuYW1lGAIgASgJIkAKDVdlYmhvb2tUYXJnZXQSDAoEbmFtZRgBIAEoCRIhCgh3ZWJob29rcxgCIAMoCzIPLnN2Yy52MS5XZWJob29rIq0BCgdXZWJob29rEgwKBHNsdWcYASABKAkSCwoDdXJsGAIgASgJEjgKDWZpZWxkX21hcHBpbmcYAyADKAsyIS5zdmMudjEuV2ViaG9vay5GaWVsZE1hcHBpbmdFbnRyeRIYChBzaWduYXR1cmVfc2NoZW1lGAQgASgJGjMKEUZpZWxkTWFwcGluZ0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEikAMKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEgwKBG5hbWUYBCABKAkSDAoEc2x1ZxgFIAEoCRITCgtlbnZpcm9ubWVudBgGIAEoCRIPCgdvdXRjb21lGAcgASgJEhMKC2h0dHBfc3RhdHVzGAggASgNEg4KBnJlYXNvbhgJIAEoCRIUCgxleGVjdXRpb25faWQYCiABKAkSFQoNZGVwbG95bWVudF9pZBgLIAEoCRISCgpzaXplX2J5dGVzGAwgASgNEi4KB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5EigKB3BheWxvYWQYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Gi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIqsBChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB291dGNvbWUYAyABKAkSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2Vudmlyb25tZW50GAUgASgJEhEKCXBhZ2Vfc2l6ZRgGIAEoDRISCgpwYWdlX3Rva2VuGAcgASgJIlcKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USJAoKZGVsaXZlcmllcxgBIAMoCzIQLnN2Yy52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoSR2V0RGVsaXZlcnlSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJIj8KF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEg8KB2N1cnJlbnQYAiABKAgyrgYKDldlYmhvb2tTZXJ2aWNlEpICCg5UcmlnZ2VyV2ViaG9vaxIdLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1JlcXVlc3QaHi5zdmMudjEuVHJpZ2dlcldlYmhvb2tSZXNwb25zZSLAAYq1GARub25lgtPkkwKxAToHcGF5bG9hZFo8OgdwYXlsb2FkIjEvd2ViaG9vay97b3JnX2lkfS93b3JrZmxvdy97d29ya2Zsb3dfbmFtZX0ve3NsdWd9Wjs6B3BheWxvYWQiMC9hcGkvdjEvd2ViaG9va3MvdHJpZ2dlci97b3JnX2lkfS97d2ViaG9va19zbHVnfSIrL3dlYmhvb2sve29yZ19pZH0vYWdlbnQve2FnZW50X25hbWV9L3tzbHVnfRJwCgxMaXN0V2ViaG9va3MSGy5zdmMudjEuTGlzdFdlYmhvb2tzUmVxdWVzdBocLnN2Yy52MS5MaXN0V2ViaG9va3NSZXNwb25zZSIlirUYBHJlYWSC0+STAhcSFS9hcGkvdjEvd2ViaG9va3MvbGlzdBJ8Cg5MaXN0RGVsaXZlcmllcxIdLnN2Yy52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaHi5zdmMudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZSIrirUYBHJlYWSC0+STAh0SGy9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcxJ2CgtHZXREZWxpdmVyeRIaLnN2Yy52MS5HZXREZWxpdmVyeVJlcXVlc3QaEC5zdmMudjEuRGVsaXZlcnkiOYq1GARyZWFkgtPkkwIrEikvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfRKeAQoQUmVkZWxpdmVyV2ViaG9vaxIfLnN2Yy52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIkmKtRgHdHJpZ2dlcoLT5JMCODoBKiIzL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vcmVkZWxpdmVyYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIs8BChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSGQoGb3JnX2lkGAEgASgJQgngQQK6SAPIAQESGwoKYWdlbnRfbmFtZRgCIAEoCUIHukgEcgIYZBIeCg13b3JrZmxvd19uYW1lGAMgASgJQge6SARyAhhkEhUKBHNsdWcYBCABKAlCB7pIBHICGGQSHQoMd2ViaG9va19zbHVnGAUgASgJQge6SARyAhhkEigKB3BheWxvYWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IqQBChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIEhYKDm91dHB1dF9vbWl0dGVkGAUgASgIEhIKCnVudmVyaWZpZWQYBiABKAgipgEKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEj8KC2Vudmlyb25tZW50GAIgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDGIAIIrMBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiMwoTV2ViaG9va09yZ2FuaXphdGlvbhIOCgZvcmdfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJACg1XZWJob29rVGFyZ2V0EgwKBG5hbWUYASABKAkSIQoId2ViaG9va3MYAiADKAsyDy5zdmMudjEuV2ViaG9vayKtAQoHV2ViaG9vaxIMCgRzbHVnGAEgASgJEgsKA3VybBgCIAEoCRI4Cg1maWVsZF9tYXBwaW5nGAMgAygLMiEuc3ZjLnYxLldlYmhvb2suRmllbGRNYXBwaW5nRW50cnkSGAoQc2lnbmF0dXJlX3NjaGVtZRgEIAEoCRozChFGaWVsZE1hcHBpbmdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIsQECghEZWxpdmVyeRIbCgtkZWxpdmVyeV9pZBgBIAEoCUIG4EED4EEIEjQKC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEicKBGtpbmQYAyABKAlCGeBBA7pIE3IRUgVhZ2VudFIId29ya2Zsb3cSEQoEbmFtZRgEIAEoCUID4EEDEhEKBHNsdWcYBSABKAlCA+BBAxIYCgtlbnZpcm9ubWVudBgGIAEoCUID4EEDEksKB291dGNvbWUYByABKAlCOuBBA7pINHIyUghhY2NlcHRlZFIIcmVqZWN0ZWRSB2lnbm9yZWRSCWhhbmRzaGFrZVIIcmVwbGF5ZWQSGAoLaHR0cF9zdGF0dXMYCCABKA1CA+BBAxITCgZyZWFzb24YCSABKAlCA+BBAxIZCgxleGVjdXRpb25faWQYCiABKAlCA+BBAxIaCg1kZXBsb3ltZW50X2lkGAsgASgJQgPgQQMSFwoKc2l6ZV9ieXRlcxgMIAEoA0ID4EEDEjMKB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5QgPgQQMSLQoHcGF5bG9hZBgOIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAxIcCg9wYXlsb2FkX29taXR0ZWQYDyABKAhCA+BBAxouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK4AgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhUKBHNsdWcYASABKAlCB7pIBHICGGQSFQoEbmFtZRgCIAEoCUIHukgEcgIYZBJLCgdvdXRjb21lGAMgASgJQjq6SDfYAQFyMlIIYWNjZXB0ZWRSCHJlamVjdGVkUgdpZ25vcmVkUgloYW5kc2hha2VSCHJlcGxheWVkEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI/CgtlbnZpcm9ubWVudBgFIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEhoKCXBhZ2Vfc2l6ZRgGIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAcgASgJQgi6SAVyAxiACCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKEkdldERlbGl2ZXJ5UmVxdWVzdBIeCgtkZWxpdmVyeV9pZBgBIAEoCUIJ4EECukgDyAEBIkoKF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgngQQK6SAPIAQESDwoHY3VycmVudBgCIAEoCDK3BgoOV2ViaG9va1NlcnZpY2USkgIKDlRyaWdnZXJXZWJob29rEh0uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIsABirUYBG5vbmWC0+STArEBOgdwYXlsb2FkWjw6B3BheWxvYWQiMS93ZWJob29rL3tvcmdfaWR9L3dvcmtmbG93L3t3b3JrZmxvd19uYW1lfS97c2x1Z31aOzoHcGF5bG9hZCIwL2FwaS92MS93ZWJob29rcy90cmlnZ2VyL3tvcmdfaWR9L3t3ZWJob29rX3NsdWd9Iisvd2ViaG9vay97b3JnX2lkfS9hZ2VudC97YWdlbnRfbmFtZX0ve3NsdWd9EnMKDExpc3RXZWJob29rcxIbLnN2Yy52MS5MaXN0V2ViaG9va3NSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIiiQAgGKtRgEcmVhZILT5JMCFxIVL2FwaS92MS93ZWJob29rcy9saXN0En8KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIi6QAgGKtRgEcmVhZILT5JMCHRIbL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzEnkKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBoQLnN2Yy52MS5EZWxpdmVyeSI8kAIBirUYBHJlYWSC0+STAisSKS9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9Ep4BChBSZWRlbGl2ZXJXZWJob29rEh8uc3ZjLnYxLlJlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Gh4uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVzcG9uc2UiSYq1GAd0cmlnZ2VygtPkkwI4OgEqIjMvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * Request message for TriggerWebhook. It identifies the webhook by `agent_name` and `slug`, by `workflow_name` and
@@ -137,7 +139,8 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
   executionId: string;
 
   /**
-   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key.
+   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key. `ignored`,
+   * without an execution, when the webhook filters the request out.
    *
    * @generated from field: string status = 2;
    */
@@ -156,6 +159,21 @@ export type TriggerWebhookResponse = Message<"svc.v1.TriggerWebhookResponse"> & 
    * @generated from field: bool replayed = 4;
    */
   replayed: boolean;
+
+  /**
+   * True when `output` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web. DownloadExecution returns the output.
+   *
+   * @generated from field: bool output_omitted = 5;
+   */
+  outputOmitted: boolean;
+
+  /**
+   * True for a redelivery of a request whose signature was invalid: the caller vouches for its payload.
+   *
+   * @generated from field: bool unverified = 6;
+   */
+  unverified: boolean;
 };
 
 /**
@@ -172,7 +190,8 @@ export type TriggerWebhookResponseJson = {
   executionId?: string;
 
   /**
-   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key.
+   * Status of the execution: `queued`, or the current status after a wait or for a repeated idempotency key. `ignored`,
+   * without an execution, when the webhook filters the request out.
    *
    * @generated from field: string status = 2;
    */
@@ -191,6 +210,21 @@ export type TriggerWebhookResponseJson = {
    * @generated from field: bool replayed = 4;
    */
   replayed?: boolean;
+
+  /**
+   * True when `output` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web. DownloadExecution returns the output.
+   *
+   * @generated from field: bool output_omitted = 5;
+   */
+  outputOmitted?: boolean;
+
+  /**
+   * True for a redelivery of a request whose signature was invalid: the caller vouches for its payload.
+   *
+   * @generated from field: bool unverified = 6;
+   */
+  unverified?: boolean;
 };
 
 /**
@@ -219,6 +253,20 @@ export type ListWebhooksRequest = Message<"svc.v1.ListWebhooksRequest"> & {
    * @generated from field: string environment = 2;
    */
   environment: string;
+
+  /**
+   * Maximum number of agents and workflows per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
 };
 
 /**
@@ -240,6 +288,20 @@ export type ListWebhooksRequestJson = {
    * @generated from field: string environment = 2;
    */
   environment?: string;
+
+  /**
+   * Maximum number of agents and workflows per page. Larger values are reduced to 1000. Default 1000.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize?: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken?: string;
 };
 
 /**
@@ -275,6 +337,13 @@ export type ListWebhooksResponse = Message<"svc.v1.ListWebhooksResponse"> & {
    * @generated from field: repeated svc.v1.WebhookTarget workflows = 3;
    */
   workflows: WebhookTarget[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -303,6 +372,13 @@ export type ListWebhooksResponseJson = {
    * @generated from field: repeated svc.v1.WebhookTarget workflows = 3;
    */
   workflows?: WebhookTargetJson[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 4;
+   */
+  nextPageToken?: string;
 };
 
 /**
@@ -536,8 +612,8 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   environment: string;
 
   /**
-   * Outcome: `accepted`, `rejected` or `handshake`, by which a sender checked the URL. Deliveries of version 0.1 may be
-   * `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted`, `rejected`, `ignored` by `events` or `when` of the webhook, or `handshake`, by which a sender
+   * checked the URL. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -551,14 +627,14 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   httpStatus: number;
 
   /**
-   * Reason of the rejection. Empty for accepted requests.
+   * Reason why the request was rejected or ignored. Empty for accepted requests.
    *
    * @generated from field: string reason = 9;
    */
   reason: string;
 
   /**
-   * Execution that the request started. Empty for rejected requests.
+   * Execution that the request started. Empty for other outcomes.
    *
    * @generated from field: string execution_id = 10;
    */
@@ -574,9 +650,9 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
   /**
    * Size of the body in bytes.
    *
-   * @generated from field: uint32 size_bytes = 12;
+   * @generated from field: int64 size_bytes = 12;
    */
-  sizeBytes: number;
+  sizeBytes: bigint;
 
   /**
    * Headers of the request by lower-case name, without credentials. Set only by GetDelivery.
@@ -592,6 +668,14 @@ export type Delivery = Message<"svc.v1.Delivery"> & {
    * @generated from field: google.protobuf.Struct payload = 14;
    */
   payload?: JsonObject | undefined;
+
+  /**
+   * True when `payload` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web. Other protocols return it.
+   *
+   * @generated from field: bool payload_omitted = 15;
+   */
+  payloadOmitted: boolean;
 };
 
 /**
@@ -643,8 +727,8 @@ export type DeliveryJson = {
   environment?: string;
 
   /**
-   * Outcome: `accepted`, `rejected` or `handshake`, by which a sender checked the URL. Deliveries of version 0.1 may be
-   * `replayed`: repeats of an idempotency key.
+   * Outcome: `accepted`, `rejected`, `ignored` by `events` or `when` of the webhook, or `handshake`, by which a sender
+   * checked the URL. Deliveries of version 0.1 may be `replayed`: repeats of an idempotency key.
    *
    * @generated from field: string outcome = 7;
    */
@@ -658,14 +742,14 @@ export type DeliveryJson = {
   httpStatus?: number;
 
   /**
-   * Reason of the rejection. Empty for accepted requests.
+   * Reason why the request was rejected or ignored. Empty for accepted requests.
    *
    * @generated from field: string reason = 9;
    */
   reason?: string;
 
   /**
-   * Execution that the request started. Empty for rejected requests.
+   * Execution that the request started. Empty for other outcomes.
    *
    * @generated from field: string execution_id = 10;
    */
@@ -681,9 +765,9 @@ export type DeliveryJson = {
   /**
    * Size of the body in bytes.
    *
-   * @generated from field: uint32 size_bytes = 12;
+   * @generated from field: int64 size_bytes = 12;
    */
-  sizeBytes?: number;
+  sizeBytes?: string;
 
   /**
    * Headers of the request by lower-case name, without credentials. Set only by GetDelivery.
@@ -699,6 +783,14 @@ export type DeliveryJson = {
    * @generated from field: google.protobuf.Struct payload = 14;
    */
   payload?: StructJson;
+
+  /**
+   * True when `payload` was left out because the message would exceed 4 MiB, the default limit of gRPC clients. This
+   * happens over gRPC and gRPC-Web. Other protocols return it.
+   *
+   * @generated from field: bool payload_omitted = 15;
+   */
+  payloadOmitted?: boolean;
 };
 
 /**
@@ -729,7 +821,7 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
   name: string;
 
   /**
-   * Filter by outcome: `accepted`, `rejected`, `handshake` or `replayed`.
+   * Filter by outcome: `accepted`, `rejected`, `ignored`, `handshake` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */
@@ -750,14 +842,14 @@ export type ListDeliveriesRequest = Message<"svc.v1.ListDeliveriesRequest"> & {
   environment: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 6;
+   * @generated from field: int32 page_size = 6;
    */
   pageSize: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -785,7 +877,7 @@ export type ListDeliveriesRequestJson = {
   name?: string;
 
   /**
-   * Filter by outcome: `accepted`, `rejected`, `handshake` or `replayed`.
+   * Filter by outcome: `accepted`, `rejected`, `ignored`, `handshake` or `replayed`.
    *
    * @generated from field: string outcome = 3;
    */
@@ -806,14 +898,14 @@ export type ListDeliveriesRequestJson = {
   environment?: string;
 
   /**
-   * Maximum number of results per page, 1 to 1000. Default 50.
+   * Maximum number of results per page. Larger values are reduced to 1000. Default 50.
    *
-   * @generated from field: uint32 page_size = 6;
+   * @generated from field: int32 page_size = 6;
    */
   pageSize?: number;
 
   /**
-   * `next_page_token` of the previous page. Empty for the first page.
+   * `next_page_token` of the previous page. Empty for the first page. The filters must be those of the previous page.
    *
    * @generated from field: string page_token = 7;
    */
@@ -991,7 +1083,7 @@ export const WebhookService: GenService<{
   },
   /**
    * Lists deliveries, newest first: accepted requests as long as their execution is kept, and the newest 100 rejected
-   * requests of each webhook. Requests with a repeated idempotency key are not listed.
+   * requests, ignored requests and handshakes of each webhook. Requests with a repeated idempotency key are not listed.
    *
    * @generated from rpc svc.v1.WebhookService.ListDeliveries
    */
