@@ -3,6 +3,10 @@
  *
  * An object is stored complete and verified, or not at all. Every driver issues signed URLs, so that clients upload and
  * download packages directly.
+ *
+ * Glossary: an *upload* is a package that a client announced. A *part* is a range of its bytes with a URL of its own. An
+ * upload is *staged* when its parts are stored, but not yet verified under its digest. Only drivers whose URLs lead to
+ * another server stage uploads.
  */
 import type { Readable } from "node:stream";
 
@@ -15,7 +19,23 @@ export interface ObjectKey {
   digest: string;
 }
 
+export interface Upload extends ObjectKey {
+  uploadId: string;
+  /** Of the compressed package. */
+  sizeBytes: number;
+  /** When its URLs expire. */
+  expiresAtMs: number;
+}
+
+export interface UploadPart {
+  /** For one PUT of exactly `sizeBytes` bytes with `Content-Type: application/gzip`. */
+  url: string;
+  sizeBytes: number;
+}
+
 export interface ObjectStorage {
+  /** Whether objects come from another server. Readers then check the content against the digest. */
+  readonly isRemote: boolean;
   /**
    * Stores a gzip-compressed package.
    *
@@ -25,17 +45,39 @@ export interface ObjectStorage {
   put(key: ObjectKey, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void>;
   /** The compressed package, or null when the object does not exist. */
   get(key: ObjectKey): Promise<{ sizeBytes: number; content: Readable } | null>;
+  /** The size of the compressed package in bytes, or null when the object does not exist. */
+  sizeOf(key: ObjectKey): Promise<number | null>;
   /** Deletes an object. Succeeds when the object does not exist. */
   delete(key: ObjectKey): Promise<void>;
-  /** A URL that permits one method on one object until it expires. URLs of this service start with `baseUrl`. */
-  signUrl(method: "GET" | "PUT", key: ObjectKey, expiresAtMs: number, baseUrl: string, name: string): string;
+  /**
+   * The parts of an upload, in order: one, unless the client accepts several and the package is large.
+   * @param baseUrl - start of the URLs that lead to this service
+   */
+  signUpload(upload: Upload, acceptsParts: boolean, baseUrl: string): Promise<UploadPart[]>;
+  /** A URL that permits a GET of an object until it expires. */
+  signDownload(key: ObjectKey, expiresAtMs: number, baseUrl: string, fileName: string): Promise<string>;
   /** @throws Error with the reason when the storage is not writable */
   check(): Promise<void>;
+  /** Present in drivers whose URLs lead to another server. */
+  readonly staging?: Staging;
   /**
    * The request that a signed URL of this service permits; null when the signature is invalid. Absent in drivers whose
    * URLs lead to another server.
    */
   verifyUrl?(method: string, path: string, query: URLSearchParams): SignedRequest | null;
+}
+
+/** Uploads that clients have sent to another server. Both operations may be repeated. */
+export interface Staging {
+  /**
+   * Verifies a staged upload and stores it under its digest.
+   *
+   * @returns false when one of its parts is missing
+   * @throws ContentMismatch when the content has another size or digest, or is not gzip; nothing is stored then
+   */
+  confirm(upload: Upload): Promise<boolean>;
+  /** Removes the parts of an upload. */
+  discard(upload: Upload): Promise<void>;
 }
 
 /** The request that a signed URL permits. */

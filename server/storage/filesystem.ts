@@ -1,31 +1,41 @@
 /**
  * Objects as files in the data folder: `objects/<org>/<digest>`. A file gets its name only after its content was verified
- * and synced. A crash leaves at most a temporary file, which the next start removes.
+ * and synced. A crash leaves at most a temporary file, which a start removes a day later: several servers may share the
+ * folder.
  */
 import { randomUUID } from "node:crypto";
-import { createReadStream, mkdirSync, rmSync } from "node:fs";
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageDigest } from "../../project/archive/digest.ts";
-import { PackageError } from "../../project/archive/error.ts";
-import type { Limits } from "../config.ts";
-import { ContentMismatch, type ObjectKey, type ObjectStorage, type SignedRequest } from "./contract.ts";
+import type { ObjectKey, ObjectStorage, SignedRequest, Upload, UploadPart } from "./contract.ts";
+import { receive, type StorageLimits, verify } from "./receive.ts";
 import { loadSigningKey, signPath, verifyPath } from "./signing.ts";
 
-const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
+/** An upload ends long before. */
+const abandonedMs = 86_400_000;
 
-type StorageLimits = Pick<Limits, "packageBytes" | "unpackedBytes">;
+const objectPath = /^\/storage\/(org_[0-9a-z]{26})\/([0-9a-f]{64})$/;
 
 export function openFileStorage(dataDir: string, limits: StorageLimits): FileStorage {
   const root = join(dataDir, "objects");
   const temporary = join(dataDir, "tmp", "uploads");
-  rmSync(temporary, { recursive: true, force: true });
   mkdirSync(root, { recursive: true, mode: 0o700 });
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  removeAbandoned(temporary);
   return new FileStorage(root, temporary, loadSigningKey(dataDir), limits);
 }
 
+/** Removes the files of uploads that ended with their server. */
+function removeAbandoned(temporary: string): void {
+  for (const name of readdirSync(temporary)) {
+    const path = join(temporary, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && Date.now() - stats.mtimeMs > abandonedMs) rmSync(path, { force: true });
+  }
+}
+
 export class FileStorage implements ObjectStorage {
+  readonly isRemote = false;
   readonly #root: string;
   readonly #temporary: string;
   readonly #signingKey: Buffer;
@@ -59,13 +69,26 @@ export class FileStorage implements ObjectStorage {
     return info === null ? null : { sizeBytes: info.size, content: createReadStream(path) };
   }
 
+  async sizeOf(key: ObjectKey): Promise<number | null> {
+    return (await stat(this.#path(key)).catch(() => null))?.size ?? null;
+  }
+
   async delete(key: ObjectKey): Promise<void> {
     await rm(this.#path(key), { force: true });
   }
 
-  signUrl(method: "GET" | "PUT", key: ObjectKey, expiresAtMs: number, baseUrl: string, name: string): string {
-    const path = `/storage/${key.orgId}/${key.digest}`;
-    return `${baseUrl}${path}?${signPath(this.#signingKey, { method, path, name, expiresAtMs })}`;
+  async signUpload(upload: Upload, _acceptsParts: boolean, baseUrl: string): Promise<UploadPart[]> {
+    const url = this.#signUrl("PUT", upload, upload.expiresAtMs, baseUrl, upload.uploadId);
+    return [{ url, sizeBytes: upload.sizeBytes }];
+  }
+
+  async signDownload(
+    key: ObjectKey,
+    expiresAtMs: number,
+    baseUrl: string,
+    fileName: string,
+  ): Promise<string> {
+    return this.#signUrl("GET", key, expiresAtMs, baseUrl, fileName);
   }
 
   verifyUrl(method: string, path: string, query: URLSearchParams): SignedRequest | null {
@@ -81,37 +104,19 @@ export class FileStorage implements ObjectStorage {
     await rm(probe);
   }
 
+  #signUrl(
+    method: "GET" | "PUT",
+    key: ObjectKey,
+    expiresAtMs: number,
+    baseUrl: string,
+    name: string,
+  ): string {
+    const path = `/storage/${key.orgId}/${key.digest}`;
+    return `${baseUrl}${path}?${signPath(this.#signingKey, { method, path, name, expiresAtMs })}`;
+  }
+
   #path(key: ObjectKey): string {
     return join(this.#root, key.orgId, key.digest);
-  }
-}
-
-async function receive(path: string, sizeBytes: number, content: AsyncIterable<Uint8Array>): Promise<void> {
-  await using file = await open(path, "wx", 0o600);
-  let received = 0;
-  for await (const chunk of content) {
-    received += chunk.byteLength;
-    if (received > sizeBytes) break;
-    await file.writeFile(chunk);
-  }
-  if (received !== sizeBytes) {
-    const actual = received > sizeBytes ? "more" : String(received);
-    throw new ContentMismatch(`The package must have ${sizeBytes} bytes as announced; it has ${actual}.`);
-  }
-  await file.sync();
-}
-
-async function verify(path: string, digest: string, limits: StorageLimits): Promise<void> {
-  const { packageBytes: compressedBytes, unpackedBytes } = limits;
-  const actual = await packageDigest(createReadStream(path), { compressedBytes, unpackedBytes }).catch(
-    (error: unknown) => {
-      throw error instanceof PackageError ? new ContentMismatch(error.message) : error;
-    },
-  );
-  if (actual !== digest) {
-    throw new ContentMismatch(
-      `The package must have digest ${digest} as announced; it has ${actual}. The digest is the SHA-256 of the uncompressed tar archive.`,
-    );
   }
 }
 

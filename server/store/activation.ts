@@ -5,7 +5,7 @@
 import type { ScheduleDefinition, TargetDefinition, TargetKind } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
 import { type Actor, type DeploymentRow, getActiveDeployment, insertEvent } from "./deployments.ts";
-import { all, first, type Program, run } from "./engine.ts";
+import { all, each, first, notify, type Program, run } from "./engine.ts";
 
 export interface TargetRow {
   org_id: string;
@@ -55,29 +55,39 @@ export class NameConflict extends Error {
   }
 }
 
-const SELECT_TARGET = "SELECT * FROM targets WHERE org_id = ? AND environment = ? AND name = ?";
-const INSERT_TARGET = "INSERT INTO targets VALUES (?, ?, ?, ?, ?, ?, ?)";
-const DELETE_TARGETS = "DELETE FROM targets WHERE org_id = ? AND environment = ? AND project = ?";
-const INSERT_WEBHOOK = `INSERT INTO webhooks (org_id, environment, kind, name, slug, position, project, deployment_id,
-  definition, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`;
-const DELETE_WEBHOOKS = "DELETE FROM webhooks WHERE org_id = ? AND environment = ? AND project = ?";
-const DELETE_GONE_WEBHOOKS =
-  "DELETE FROM webhooks WHERE org_id = ? AND environment = ? AND name = ? AND gone = 1";
-const CLOSE_WEBHOOKS = "UPDATE webhooks SET gone = 1 WHERE org_id = ? AND deployment_id = ?";
-const SELECT_WEBHOOKS = `SELECT * FROM webhooks WHERE org_id = ? AND environment = ? AND gone = 0
-ORDER BY kind, name, position`;
-const SELECT_ALL_WEBHOOKS_OF = "SELECT * FROM webhooks WHERE org_id = ?";
-const SUPERSEDE = `UPDATE deployments SET status = 'superseded' WHERE org_id = ? AND deployment_id = ?`;
-const ACTIVATE = `UPDATE deployments SET status = 'active', activated_at = ?
-WHERE org_id = ? AND deployment_id = ?`;
-const DELETE = `UPDATE deployments SET status = 'deleted' WHERE org_id = ? AND deployment_id = ?`;
-const DELETE_ACTIVE_TARGETS = "DELETE FROM targets WHERE org_id = ? AND deployment_id = ?";
+const SELECT_TARGET = "SELECT * FROM targets WHERE org_id = ?1 AND environment = ?2 AND name = ?3";
+const SELECT_HOLDERS = `SELECT targets.* FROM targets, ROWS(name text) r
+WHERE targets.org_id = ?1 AND targets.environment = ?2 AND targets.name = r.name AND targets.project <> ?3`;
+const INSERT_TARGETS = `INSERT INTO targets (org_id, environment, name, kind, project, deployment_id, definition)
+SELECT ?1, ?2, r.name, r.kind, ?3, ?4, r.definition FROM ROWS(name text, kind text, definition text) r`;
+const DELETE_TARGETS = "DELETE FROM targets WHERE org_id = ?1 AND environment = ?2 AND project = ?3";
+const INSERT_WEBHOOKS = `INSERT INTO webhooks (org_id, environment, kind, name, slug, position, project, deployment_id,
+  definition, gone)
+SELECT ?1, ?2, r.kind, r.name, r.slug, r.position, ?3, ?4, r.definition, 0
+FROM ROWS(kind text, name text, slug text, position int, definition text) r`;
+const DELETE_WEBHOOKS = "DELETE FROM webhooks WHERE org_id = ?1 AND environment = ?2 AND project = ?3";
+const DELETE_GONE_WEBHOOKS = `DELETE FROM webhooks USING ROWS(name text) r
+WHERE webhooks.org_id = ?1 AND webhooks.environment = ?2 AND webhooks.name = r.name AND webhooks.gone = 1`;
+const CLOSE_WEBHOOKS = "UPDATE webhooks SET gone = 1 WHERE org_id = ?1 AND deployment_id = ?2";
+const SELECT_WEBHOOKS = `SELECT webhooks.* FROM webhooks
+JOIN deployments ON deployments.org_id = webhooks.org_id AND deployments.deployment_id = webhooks.deployment_id
+WHERE webhooks.org_id = ?1 AND webhooks.environment = ?2 AND webhooks.gone = 0
+  AND (?3 = '' OR deployments.created_by = ?3)
+ORDER BY webhooks.kind, webhooks.name, webhooks.position`;
+const SELECT_ALL_WEBHOOKS_OF = "SELECT * FROM webhooks WHERE org_id = ?1";
+const SUPERSEDE = `UPDATE deployments SET status = 'superseded' WHERE org_id = ?1 AND deployment_id = ?2`;
+const ACTIVATE = `UPDATE deployments SET status = 'active', activated_at = ?1
+WHERE org_id = ?2 AND deployment_id = ?3`;
+const DELETE = `UPDATE deployments SET status = 'deleted' WHERE org_id = ?1 AND deployment_id = ?2`;
+const DELETE_ACTIVE_TARGETS = "DELETE FROM targets WHERE org_id = ?1 AND deployment_id = ?2";
 const STOP_SCHEDULES_OF_PROJECT = `UPDATE schedules SET deployment_id = NULL, next_due_at = NULL
-WHERE org_id = ? AND environment = ? AND project = ?`;
+WHERE org_id = ?1 AND environment = ?2 AND project = ?3`;
 const STOP_SCHEDULES_OF_DEPLOYMENT = `UPDATE schedules SET deployment_id = NULL, next_due_at = NULL
-WHERE org_id = ? AND deployment_id = ?`;
-const UPSERT_SCHEDULE = `INSERT INTO schedules (org_id, schedule_id, environment, kind, name, project, deployment_id,
-  definition, next_due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+WHERE org_id = ?1 AND deployment_id = ?2`;
+const UPSERT_SCHEDULES = `INSERT INTO schedules (org_id, schedule_id, environment, kind, name, project, deployment_id,
+  definition, next_due_at)
+SELECT ?1, r.schedule_id, ?2, r.kind, r.name, ?3, ?4, r.definition, r.next_due_at
+FROM ROWS(schedule_id text, kind text, name text, definition text, next_due_at int) r WHERE true
 ON CONFLICT (org_id, environment, name) DO UPDATE SET kind = excluded.kind, project = excluded.project,
   deployment_id = excluded.deployment_id, definition = excluded.definition,
   next_due_at = CASE WHEN schedules.paused = 1 THEN NULL ELSE excluded.next_due_at END`;
@@ -86,12 +96,10 @@ ON CONFLICT (org_id, environment, name) DO UPDATE SET kind = excluded.kind, proj
 export function* activate(work: Activation): Program<string | null> {
   const { deployment, actor, nowMs } = work;
   const { org_id, environment, project, deployment_id } = deployment;
-  for (const target of work.targets) {
-    const holder = yield* first<TargetRow>(SELECT_TARGET, org_id, environment, target.name);
-    if (holder !== undefined && holder.project !== project) {
-      throw new NameConflict(holder.kind, holder.name, holder.project);
-    }
-  }
+  const scope = [org_id, environment, project, deployment_id] as const;
+  const names = work.targets.map(({ name }) => [name]);
+  const [holder] = yield* each<TargetRow>(SELECT_HOLDERS, names, org_id, environment, project);
+  if (holder !== undefined) throw new NameConflict(holder.kind, holder.name, holder.project);
   const before = yield* getActiveDeployment(org_id, environment, project);
   if (before !== undefined && before.deployment_id !== deployment_id) {
     yield* run(SUPERSEDE, org_id, before.deployment_id);
@@ -100,45 +108,22 @@ export function* activate(work: Activation): Program<string | null> {
   yield* run(DELETE_TARGETS, org_id, environment, project);
   yield* run(DELETE_WEBHOOKS, org_id, environment, project);
   yield* run(STOP_SCHEDULES_OF_PROJECT, org_id, environment, project);
-  for (const target of work.targets) yield* insertTarget(deployment, target);
-  for (const { definition, nextDueAt } of work.schedules) {
-    yield* run(
-      UPSERT_SCHEDULE,
-      org_id,
-      orderedId("sch"),
-      environment,
-      definition.kind,
-      definition.name,
-      project,
-      deployment_id,
-      JSON.stringify(definition),
-      nextDueAt,
-    );
-  }
+  const targets = work.targets.map((target) => [target.name, target.kind, JSON.stringify(target)]);
+  yield* each(INSERT_TARGETS, targets, ...scope);
+  yield* each(DELETE_GONE_WEBHOOKS, names, org_id, environment);
+  const webhooks = work.targets.flatMap(({ kind, name, webhooks }) =>
+    webhooks.map((webhook, position) => [kind, name, webhook.slug, position, JSON.stringify(webhook)]),
+  );
+  yield* each(INSERT_WEBHOOKS, webhooks, ...scope);
+  const schedules = work.schedules.map(({ definition, nextDueAt }) => {
+    const { kind, name } = definition;
+    return [orderedId("sch"), kind, name, JSON.stringify(definition), nextDueAt];
+  });
+  yield* each(UPSERT_SCHEDULES, schedules, ...scope);
   yield* run(ACTIVATE, nowMs, org_id, deployment_id);
   yield* insertEvent(org_id, deployment_id, "activated", nowMs, actor);
+  yield* notify("routes", org_id);
   return before === undefined || before.deployment_id === deployment_id ? null : before.deployment_id;
-}
-
-function* insertTarget(deployment: DeploymentRow, target: TargetDefinition): Program<void> {
-  const { org_id, environment, project, deployment_id } = deployment;
-  const { kind, name } = target;
-  yield* run(INSERT_TARGET, org_id, environment, name, kind, project, deployment_id, JSON.stringify(target));
-  yield* run(DELETE_GONE_WEBHOOKS, org_id, environment, name);
-  for (const [position, webhook] of target.webhooks.entries()) {
-    yield* run(
-      INSERT_WEBHOOK,
-      org_id,
-      environment,
-      kind,
-      name,
-      webhook.slug,
-      position,
-      project,
-      deployment_id,
-      JSON.stringify(webhook),
-    );
-  }
 }
 
 /** Marks a deployment deleted. If it was active, removes its targets, closes its webhooks and stops its schedules. */
@@ -153,6 +138,7 @@ export function* deleteDeployment(
   yield* run(CLOSE_WEBHOOKS, orgId, deploymentId);
   yield* run(STOP_SCHEDULES_OF_DEPLOYMENT, orgId, deploymentId);
   yield* insertEvent(orgId, deploymentId, "deleted", nowMs, actor);
+  yield* notify("routes", orgId);
 }
 
 /** The active agent or workflow of a name. */
@@ -160,9 +146,13 @@ export function* getTarget(orgId: string, environment: string, name: string): Pr
   return yield* first<TargetRow>(SELECT_TARGET, orgId, environment, name);
 }
 
-/** The webhooks of one environment without closed ones, by kind, name and their order in the project file. */
-export function* listWebhooks(orgId: string, environment: string): Program<WebhookRow[]> {
-  return yield* all<WebhookRow>(SELECT_WEBHOOKS, orgId, environment);
+/**
+ * The webhooks of one environment without closed ones, by kind, name and their order in the project file.
+ *
+ * @param keyId - selects the webhooks of deployments that were pushed with this API key; empty for all
+ */
+export function* listWebhooks(orgId: string, environment: string, keyId: string): Program<WebhookRow[]> {
+  return yield* all<WebhookRow>(SELECT_WEBHOOKS, orgId, environment, keyId);
 }
 
 /** All webhooks of an organization, including closed ones, for the route cache. */

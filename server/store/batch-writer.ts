@@ -1,4 +1,4 @@
-/** Writes rows in batches: while one batch is written, the next one collects. */
+/** Writes rows in batches: while one batch is written, the next one collects. Batches are written in order. */
 import type { Engine, Program } from "./engine.ts";
 
 export interface BatchOptions<Row> {
@@ -6,13 +6,17 @@ export interface BatchOptions<Row> {
   /** Names the rows in the message of a failed write, for example `log lines`. */
   noun: string;
   insert(rows: readonly Row[]): Program<void>;
-  /** Called when a batch is on disk. */
-  onWritten?(rows: readonly Row[]): void;
+}
+
+interface Waiting<Row> {
+  rows: Row[];
+  settled: PromiseWithResolvers<void>;
 }
 
 export class BatchWriter<Row> {
   readonly #options: BatchOptions<Row>;
-  #waiting: Row[] = [];
+  #waiting: Waiting<Row> | null = null;
+  /** Resolves when the batch that is being written has settled. */
   #writing: Promise<void> | null = null;
 
   constructor(options: BatchOptions<Row>) {
@@ -21,35 +25,44 @@ export class BatchWriter<Row> {
 
   /** Rows that wait for the next batch. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting?.rows.length ?? 0;
   }
 
   add(rows: readonly Row[]): void {
     if (rows.length === 0) return;
-    for (const row of rows) this.#waiting.push(row);
-    this.#writing ??= this.#write();
+    this.#waiting ??= { rows: [], settled: Promise.withResolvers() };
+    for (const row of rows) this.#waiting.rows.push(row);
+    if (this.#writing === null) this.#start(this.#waiting);
   }
 
   /** Resolves when everything added before the call is on disk, or its write has failed. */
   async flush(): Promise<void> {
-    while (this.#writing !== null) await this.#writing;
+    await (this.#waiting?.settled.promise ?? this.#writing);
   }
 
-  async #write(): Promise<void> {
-    const { engine, noun, insert, onWritten } = this.#options;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      try {
-        await engine.write(() => insert(batch));
-        onWritten?.(batch);
-      } catch (error) {
-        console.error(
-          `Cannot write ${batch.length} ${noun}:`,
-          error instanceof Error ? error.message : error,
-        );
-      }
+  #start(batch: Waiting<Row>): void {
+    this.#writing = batch.settled.promise;
+    void this.#write(batch).then(() => {
+      this.#writing = null;
+      batch.settled.resolve();
+      if (this.#waiting !== null) this.#start(this.#waiting);
+    });
+  }
+
+  async #write(batch: Waiting<Row>): Promise<void> {
+    const { engine, noun, insert } = this.#options;
+    try {
+      await engine.write(() => {
+        // Rows that were added until the engine starts the program are part of the batch.
+        if (this.#waiting === batch) this.#waiting = null;
+        return insert(batch.rows);
+      });
+    } catch (error) {
+      if (this.#waiting === batch) this.#waiting = null;
+      console.error(
+        `Cannot write ${batch.rows.length} ${noun}:`,
+        error instanceof Error ? error.message : error,
+      );
     }
-    this.#writing = null;
   }
 }

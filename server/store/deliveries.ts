@@ -1,13 +1,13 @@
 /**
  * Deliveries: requests to webhook URLs as received. An accepted delivery is a row of `executions`, and its id is the
- * execution's with the prefix `dlv_`. A rejected one has a row of its own in `deliveries`, which also holds deliveries of
- * any outcome that an earlier version recorded.
+ * execution's with the prefix `dlv_`. A rejected, ignored or handshake request has a row of its own in `deliveries`, which
+ * also holds deliveries of any outcome that an earlier version recorded.
  */
 import type { TargetKind } from "../../project/definition.ts";
 import { firstOrderedId } from "../ids.ts";
-import { all, first, type Program, run } from "./engine.ts";
+import { all, each, first, type Program } from "./engine.ts";
 
-export type DeliveryOutcome = "accepted" | "replayed" | "rejected" | "handshake";
+export type DeliveryOutcome = "accepted" | "replayed" | "rejected" | "ignored" | "handshake";
 
 export interface DeliverySummary {
   org_id: string;
@@ -51,23 +51,35 @@ export interface DeliveryFilter {
 
 const INSERT = `INSERT INTO deliveries (org_id, delivery_id, webhook, received_at, environment, kind, name, slug, outcome,
   http_status, reason, execution_id, deployment_id, size_bytes, headers, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-/** Keeps the newest rejected deliveries of a webhook. */
-const PRUNE = `DELETE FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected' AND delivery_id <= (
-  SELECT delivery_id FROM deliveries WHERE org_id = ?1 AND webhook = ?2 AND outcome = 'rejected'
-  ORDER BY delivery_id DESC LIMIT 1 OFFSET ?3)`;
-/** Keeps the newest handshakes of a webhook. They are too rare to need an index. */
-const PRUNE_HANDSHAKES = PRUNE.replaceAll("'rejected'", "'handshake'");
+SELECT r.org_id, r.delivery_id, r.webhook, r.received_at, r.environment, r.kind, r.name, r.slug, r.outcome, r.http_status,
+  r.reason, r.execution_id, r.deployment_id, r.size_bytes, r.headers, r.payload
+FROM ROWS(org_id text, delivery_id text, webhook text, received_at int, environment text, kind text, name text, slug text,
+  outcome text, http_status int, reason text, execution_id text, deployment_id text, size_bytes int, headers text,
+  payload text) r`;
+/** Keeps the newest rejected deliveries of webhooks. */
+const PRUNE = `DELETE FROM deliveries USING ROWS(org_id text, webhook text) r
+WHERE deliveries.org_id = r.org_id AND deliveries.webhook = r.webhook AND deliveries.outcome = 'rejected'
+  AND deliveries.delivery_id <= (
+    SELECT d.delivery_id FROM deliveries d
+    WHERE d.org_id = r.org_id AND d.webhook = r.webhook AND d.outcome = 'rejected'
+    ORDER BY d.delivery_id DESC LIMIT 1 OFFSET ?1)`;
+/** Each outcome has its statement, because the indexes are partial. Handshakes are too rare to need one. */
+const pruneOf: [DeliveryOutcome, string][] = [
+  ["rejected", PRUNE],
+  ["ignored", PRUNE.replaceAll("'rejected'", "'ignored'")],
+  ["handshake", PRUNE.replaceAll("'rejected'", "'handshake'")],
+];
 const DELETE_OLD = `DELETE FROM deliveries WHERE (org_id, delivery_id) IN
-  (SELECT org_id, delivery_id FROM deliveries WHERE received_at < ? LIMIT ?) RETURNING delivery_id`;
+  (SELECT org_id, delivery_id FROM deliveries WHERE received_at < ?1 LIMIT ?2 FOR UPDATE SKIP LOCKED)
+RETURNING delivery_id`;
 const OWN_COLUMNS = `org_id, delivery_id, received_at, environment, kind, name, slug, outcome, http_status, reason,
   execution_id, deployment_id, size_bytes`;
 const EXECUTION_COLUMNS = `org_id, 'dlv' || substr(execution_id, 4) AS delivery_id, created_at AS received_at, environment,
   kind, name, webhook AS slug, 'accepted' AS outcome, 202 AS http_status, '' AS reason, execution_id, deployment_id,
   size_bytes`;
-const SELECT_OWN = `SELECT ${OWN_COLUMNS}, headers, payload FROM deliveries WHERE org_id = ? AND delivery_id = ?`;
+const SELECT_OWN = `SELECT ${OWN_COLUMNS}, headers, payload FROM deliveries WHERE org_id = ?1 AND delivery_id = ?2`;
 const SELECT_EXECUTION = `SELECT ${EXECUTION_COLUMNS}, headers, COALESCE(payload, input) AS payload FROM executions
-WHERE org_id = ? AND execution_id = ? AND size_bytes IS NOT NULL`;
+WHERE org_id = ?1 AND execution_id = ?2 AND size_bytes IS NOT NULL`;
 const MATCHES = `(?2 = '' OR name = ?2) AND (?3 = '' OR environment = ?3)`;
 /** The bounds on the ids let both tables stop at `since`, in the order of their primary keys. */
 const SELECT_PAGE = `SELECT * FROM (
@@ -84,15 +96,11 @@ ORDER BY delivery_id DESC LIMIT ?10`;
 /** Sorts after every id. */
 const END = "~";
 
-/** Inserts rejected deliveries and deletes the oldest ones of their webhooks, so that at most `kept` of each remain. */
+/** Inserts deliveries without an execution, and deletes the oldest, so that each webhook has `kept` of each outcome. */
 export function* insertRejected(rows: readonly RejectedDelivery[], kept: number): Program<void> {
-  const webhooks = new Map<string, RejectedDelivery>();
-  const withHandshakes = new Map<string, RejectedDelivery>();
-  for (const row of rows) {
-    const changed = row.outcome === "handshake" ? withHandshakes : webhooks;
-    changed.set(`${row.org_id}/${row.webhook}`, row);
-    yield* run(
-      INSERT,
+  yield* each(
+    INSERT,
+    rows.map((row) => [
       row.org_id,
       row.delivery_id,
       row.webhook,
@@ -109,11 +117,14 @@ export function* insertRejected(rows: readonly RejectedDelivery[], kept: number)
       row.size_bytes,
       row.headers,
       row.payload,
-    );
-  }
-  for (const { org_id, webhook } of webhooks.values()) yield* run(PRUNE, org_id, webhook, kept);
-  for (const { org_id, webhook } of withHandshakes.values()) {
-    yield* run(PRUNE_HANDSHAKES, org_id, webhook, kept);
+    ]),
+  );
+  for (const [outcome, prune] of pruneOf) {
+    const changed = new Map<string, [string, string]>();
+    for (const { org_id, webhook, ...row } of rows) {
+      if (row.outcome === outcome) changed.set(`${org_id}/${webhook}`, [org_id, webhook]);
+    }
+    yield* each(prune, [...changed.values()], kept);
   }
 }
 

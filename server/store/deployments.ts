@@ -1,5 +1,5 @@
 /** Deployments and their events. `activation.ts` has the targets, webhooks and schedules of active deployments. */
-import { all, first, type Program, run } from "./engine.ts";
+import { all, each, first, type Program, run } from "./engine.ts";
 
 type DeploymentStatus = "pending" | "active" | "superseded" | "failed" | "deleted";
 
@@ -49,24 +49,25 @@ export interface DeploymentFilter {
 
 const INSERT = `INSERT INTO deployments (org_id, deployment_id, project, version, environment, status, digest, size_bytes,
   file_count, definition, files, source_deployment_id, created_by, created_by_name, created_at)
-VALUES (?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const SELECT = "SELECT * FROM deployments WHERE org_id = ? AND deployment_id = ?";
-const SELECT_BY_ID = "SELECT * FROM deployments WHERE deployment_id = ?";
+VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`;
+const SELECT = "SELECT * FROM deployments WHERE org_id = ?1 AND deployment_id = ?2";
+const SELECT_BY_ID = "SELECT * FROM deployments WHERE deployment_id = ?1";
 const SELECT_PAGE = `SELECT * FROM deployments
 WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR project = ?3) AND (?4 = '' OR status = ?4)
   AND (?5 = '' OR deployment_id < ?5)
 ORDER BY deployment_id DESC LIMIT ?6`;
 const SELECT_ACTIVE = `SELECT * FROM deployments
-WHERE org_id = ? AND environment = ? AND project = ? AND status = 'active'`;
-const SET_FAILED = `UPDATE deployments SET status = 'failed', error = ?
-WHERE org_id = ? AND deployment_id = ? AND status = 'pending'`;
-const INSERT_EVENT = `INSERT INTO deployment_events (org_id, deployment_id, at, event, key_id, key_name)
-VALUES (?, ?, ?, ?, ?, ?)`;
+WHERE org_id = ?1 AND environment = ?2 AND project = ?3 AND status = 'active'`;
+const SET_FAILED = `UPDATE deployments SET status = 'failed', error = ?1
+WHERE org_id = ?2 AND deployment_id = ?3 AND status = 'pending'`;
+const INSERT_EVENTS = `INSERT INTO deployment_events (org_id, deployment_id, at, event, key_id, key_name)
+SELECT r.org_id, r.deployment_id, r.at, r.event, r.key_id, r.key_name
+FROM ROWS(org_id text, deployment_id text, at int, event text, key_id text, key_name text) r`;
 const SELECT_EVENTS = `SELECT at, event, key_id, key_name FROM deployment_events
-WHERE org_id = ? AND deployment_id = ? ORDER BY at, seq`;
+WHERE org_id = ?1 AND deployment_id = ?2 ORDER BY at, seq`;
 const FAIL_ABANDONED = `UPDATE deployments SET status = 'failed',
   error = 'The server stopped before the deployment was activated; push it again.'
-WHERE status = 'pending' RETURNING org_id, deployment_id`;
+WHERE status = 'pending' AND created_at <= ?1 RETURNING org_id, deployment_id`;
 
 export function* insertDeployment(
   row: Omit<DeploymentRow, "status" | "activated_at" | "error">,
@@ -129,10 +130,13 @@ export function* failDeployment(
   yield* insertEvent(orgId, deploymentId, "failed", nowMs, null);
 }
 
-/** Marks the deployments failed that an earlier server registered and did not activate. */
-export function* failAbandoned(nowMs: number): Program<void> {
-  const rows = yield* all<{ org_id: string; deployment_id: string }>(FAIL_ABANDONED);
-  for (const row of rows) yield* insertEvent(row.org_id, row.deployment_id, "failed", nowMs, null);
+/** Marks the pending deployments failed that were registered until a time, because their server has ended. */
+export function* failAbandoned(untilMs: number, nowMs: number): Program<void> {
+  const rows = yield* all<{ org_id: string; deployment_id: string }>(FAIL_ABANDONED, untilMs);
+  yield* each(
+    INSERT_EVENTS,
+    rows.map((row) => [row.org_id, row.deployment_id, nowMs, "failed", null, null]),
+  );
 }
 
 export function* insertEvent(
@@ -142,7 +146,8 @@ export function* insertEvent(
   nowMs: number,
   actor: Actor | null,
 ): Program<void> {
-  yield* run(INSERT_EVENT, orgId, deploymentId, nowMs, event, actor?.keyId ?? null, actor?.keyName ?? null);
+  const row = [orgId, deploymentId, nowMs, event, actor?.keyId ?? null, actor?.keyName ?? null];
+  yield* each(INSERT_EVENTS, [row]);
 }
 
 export function* listEvents(orgId: string, deploymentId: string): Program<EventRow[]> {

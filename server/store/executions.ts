@@ -1,6 +1,6 @@
 /** Executions: one table is both the record and the queue. `leases.ts` has the statements of workers. */
 import type { TargetKind } from "../../project/definition.ts";
-import { all, first, type Program, type Statement } from "./engine.ts";
+import { all, each, first, notify, type Program, type SqlValue } from "./engine.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
@@ -54,7 +54,15 @@ export interface ExecutionRow {
   headers: string | null;
   /** Size of the delivery's body; null when no request to a webhook URL started the execution. */
   size_bytes: number | null;
+  /** The response that the code has set, as JSON text of `{status, headers, body}`; null when it has set none. */
+  response: string | null;
 }
+
+/** An execution without its values. */
+export type ExecutionSummary = Omit<
+  ExecutionRow,
+  "input" | "output" | "unmapped" | "mapping" | "payload" | "headers" | "response"
+>;
 
 /** The columns of a new execution. */
 export interface NewExecution {
@@ -95,26 +103,48 @@ export interface ExecutionFilter {
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
   unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
   lease_until, started_at, attempt_started_at, webhook, payload, headers, size_bytes)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16, ?17, ?18, ?19, ?19, ?20, ?21, ?22, ?23)`;
-/** For a webhook without a mapping: fewer parameters to bind on the hot path. */
+SELECT r.org_id, r.execution_id, r.kind, r.name, r.origin, r.deployment_id, r.environment, r.input, r.unmapped, r.mapping,
+  r.replay_of, r.parent_execution_id, r.parent_key, r.depth, r.created_at, r.created_at, r.status, r.lease_owner,
+  r.lease_until, r.started_at, r.started_at, r.webhook, r.payload, r.headers, r.size_bytes
+FROM ROWS(org_id text, execution_id text, kind text, name text, origin text, deployment_id text, environment text,
+  input text, unmapped text, mapping text, replay_of text, parent_execution_id text, parent_key text, depth int,
+  created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, payload text,
+  headers text, size_bytes int) r`;
+/** Another call may have started the same child execution. */
+const INSERT_CHILD = `${INSERT} WHERE true ON CONFLICT DO NOTHING RETURNING executions.execution_id`;
+/** For webhooks without a mapping: fewer parameters to bind on the hot path. */
 const INSERT_WEBHOOK = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment,
   input, due_at, created_at, status, lease_owner, lease_until, started_at, attempt_started_at, webhook, headers, size_bytes)
-VALUES (?1, ?2, ?3, ?4, 'webhook', ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15)`;
-const SELECT = "SELECT * FROM executions WHERE org_id = ? AND execution_id = ?";
+SELECT r.org_id, r.execution_id, r.kind, r.name, 'webhook', r.deployment_id, r.environment, r.input, r.created_at,
+  r.created_at, r.status, r.lease_owner, r.lease_until, r.started_at, r.started_at, r.webhook, r.headers, r.size_bytes
+FROM ROWS(org_id text, execution_id text, kind text, name text, deployment_id text, environment text, input text,
+  created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, headers text,
+  size_bytes int) r`;
+const SELECT = "SELECT * FROM executions WHERE org_id = ?1 AND execution_id = ?2";
 const SELECT_CHILD =
-  "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ? AND parent_key = ?";
-const SELECT_CHILDREN = "SELECT * FROM executions WHERE org_id = ? AND parent_execution_id = ?";
+  "SELECT * FROM executions WHERE org_id = ?1 AND parent_execution_id = ?2 AND parent_key = ?3";
+const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id FROM executions, ROWS(parent_id text) r
+WHERE executions.org_id = ?1 AND executions.parent_execution_id = r.parent_id
+  AND executions.status IN ('queued', 'running')`;
 const SELECT_PAGE = `SELECT * FROM executions
 WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR status = ?3) AND (?4 = '' OR name = ?4)
   AND (?5 = '' OR kind = ?5) AND created_at >= ?6 AND (?7 = '' OR execution_id < ?7)
 ORDER BY execution_id DESC LIMIT ?8`;
-const CANCEL_QUEUED = `UPDATE executions SET status = 'cancelled', cancel_requested = 1, finished_at = ?
-WHERE org_id = ? AND execution_id = ? AND status = 'queued' RETURNING execution_id`;
-const REQUEST_CANCEL = `UPDATE executions SET cancel_requested = 1
-WHERE org_id = ? AND execution_id = ? AND status = 'running' RETURNING execution_id`;
-const SELECT_ATTEMPTS = "SELECT * FROM attempts WHERE org_id = ? AND execution_id = ? ORDER BY attempt";
+/** Without the columns whose values may be large. */
+const SUMMARY = `org_id, execution_id, status, kind, name, origin, deployment_id, environment, replay_of, webhook, error,
+  attempt, losses, runner_losses, alone, parent_execution_id, parent_key, depth, cancel_requested, due_at, lease_owner,
+  lease_until, created_at, started_at, attempt_started_at, finished_at, size_bytes`;
+const SELECT_SUMMARIES = SELECT_PAGE.replace("*", SUMMARY);
+/** One statement for both states: between two, an execution could change from one to the other. */
+const CANCEL = `UPDATE executions SET cancel_requested = 1,
+  finished_at = CASE WHEN executions.status = 'queued' THEN ?2 ELSE executions.finished_at END,
+  status = CASE WHEN executions.status = 'queued' THEN 'cancelled' ELSE executions.status END
+FROM ROWS(execution_id text) r
+WHERE executions.org_id = ?1 AND executions.execution_id = r.execution_id AND executions.status IN ('queued', 'running')
+RETURNING executions.execution_id, executions.status`;
+const SELECT_ATTEMPTS = "SELECT * FROM attempts WHERE org_id = ?1 AND execution_id = ?2 ORDER BY attempt";
 const COUNT_BY_STATUS = `SELECT status, COUNT(*) AS count FROM executions
-WHERE org_id = ? AND created_at >= ? GROUP BY status`;
+WHERE org_id = ?1 AND created_at >= ?2 GROUP BY status`;
 
 export interface AttemptRow {
   attempt: number;
@@ -125,70 +155,83 @@ export interface AttemptRow {
 }
 
 export function* insertExecution(row: NewExecution): Program<void> {
-  yield row.origin === "webhook" && row.mapping === undefined ? webhookStatement(row) : statement(row);
+  yield* insertExecutions([row]);
 }
 
-function webhookStatement(row: NewExecution): Statement {
-  const { org_id, execution_id, kind, name, deployment_id, environment, input, created_at, lease } = row;
-  const status = lease === undefined ? "queued" : "running";
-  const startedAt = lease === undefined ? null : created_at;
-  return {
-    sql: INSERT_WEBHOOK,
-    params: [
-      org_id,
-      execution_id,
-      kind,
-      name,
-      deployment_id,
-      environment,
-      input,
-      created_at,
-      status,
-      lease?.owner ?? null,
-      lease?.untilMs ?? null,
-      startedAt,
-      row.webhook ?? null,
-      row.headers ?? null,
-      row.size_bytes ?? null,
-    ],
-  };
+/** Inserts executions, and wakes the workers when some are queued. */
+export function* insertExecutions(rows: readonly NewExecution[]): Program<void> {
+  const webhooks: SqlValue[][] = [];
+  const others: SqlValue[][] = [];
+  for (const row of rows) {
+    if (row.origin === "webhook" && row.mapping === undefined) webhooks.push(webhookValues(row));
+    else others.push(values(row));
+  }
+  if (webhooks.length > 0) yield* each(INSERT_WEBHOOK, webhooks);
+  if (others.length > 0) yield* each(INSERT, others);
+  yield* notifyQueued(rows);
 }
 
-function statement(row: NewExecution): Statement {
-  return {
-    sql: INSERT,
-    params: [
-      row.org_id,
-      row.execution_id,
-      row.kind,
-      row.name,
-      row.origin,
-      row.deployment_id,
-      row.environment,
-      row.input,
-      row.unmapped ?? "[]",
-      row.mapping ?? null,
-      row.replay_of ?? null,
-      row.parent_execution_id ?? null,
-      row.parent_key ?? null,
-      row.depth ?? 0,
-      row.created_at,
-      row.lease === undefined ? "queued" : "running",
-      row.lease?.owner ?? null,
-      row.lease?.untilMs ?? null,
-      row.lease === undefined ? null : row.created_at,
-      row.webhook ?? null,
-      row.payload ?? null,
-      row.headers ?? null,
-      row.size_bytes ?? null,
-    ],
-  };
+/** Inserts a child execution unless its parent has one with this key. @returns whether it was inserted */
+export function* insertChild(row: NewExecution): Program<boolean> {
+  const inserted = (yield* each(INSERT_CHILD, [values(row)])).length > 0;
+  if (inserted) yield* notifyQueued([row]);
+  return inserted;
 }
 
-/** Inserts the execution and returns its id. */
-export function* insertNew(row: NewExecution): Program<string> {
-  yield* insertExecution(row);
-  return row.execution_id;
+function* notifyQueued(rows: readonly NewExecution[]): Program<void> {
+  const deployments = new Set<string>();
+  for (const { lease, deployment_id } of rows) if (lease === undefined) deployments.add(deployment_id);
+  for (const deploymentId of deployments) yield* notify("queued", deploymentId);
+}
+
+function webhookValues(row: NewExecution): SqlValue[] {
+  const { lease } = row;
+  return [
+    row.org_id,
+    row.execution_id,
+    row.kind,
+    row.name,
+    row.deployment_id,
+    row.environment,
+    row.input,
+    row.created_at,
+    lease === undefined ? "queued" : "running",
+    lease?.owner ?? null,
+    lease?.untilMs ?? null,
+    lease === undefined ? null : row.created_at,
+    row.webhook ?? null,
+    row.headers ?? null,
+    row.size_bytes ?? null,
+  ];
+}
+
+function values(row: NewExecution): SqlValue[] {
+  const { lease } = row;
+  return [
+    row.org_id,
+    row.execution_id,
+    row.kind,
+    row.name,
+    row.origin,
+    row.deployment_id,
+    row.environment,
+    row.input,
+    row.unmapped ?? "[]",
+    row.mapping ?? null,
+    row.replay_of ?? null,
+    row.parent_execution_id ?? null,
+    row.parent_key ?? null,
+    row.depth ?? 0,
+    row.created_at,
+    lease === undefined ? "queued" : "running",
+    lease?.owner ?? null,
+    lease?.untilMs ?? null,
+    lease === undefined ? null : row.created_at,
+    row.webhook ?? null,
+    row.payload ?? null,
+    row.headers ?? null,
+    row.size_bytes ?? null,
+  ];
 }
 
 /** The stored row of a new execution. */
@@ -208,6 +251,7 @@ export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
     status: lease === undefined ? "queued" : "running",
     output: null,
     error: null,
+    response: null,
     attempt: 1,
     losses: 0,
     runner_losses: 0,
@@ -230,33 +274,42 @@ export function* getChild(orgId: string, parentId: string, key: string): Program
   return yield* first<ExecutionRow>(SELECT_CHILD, orgId, parentId, key);
 }
 
-export function* listChildren(orgId: string, parentId: string): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_CHILDREN, orgId, parentId);
-}
-
-export function* listExecutions(orgId: string, filter: ExecutionFilter): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(
-    SELECT_PAGE,
-    orgId,
-    filter.environment,
-    filter.status,
-    filter.name,
-    filter.kind,
-    filter.since,
-    filter.before,
-    filter.limit,
+/** The ids of child executions that have not ended. */
+export function* listOpenChildren(orgId: string, parentIds: readonly string[]): Program<string[]> {
+  const parents = parentIds.map((id) => [id]);
+  return (yield* each<{ execution_id: string }>(SELECT_OPEN_CHILDREN, parents, orgId)).map(
+    (row) => row.execution_id,
   );
 }
 
-/** Cancels a queued execution immediately and requests cancellation of a running one; null when it had already ended. */
-export function* cancelExecution(
+export function* listExecutions(orgId: string, filter: ExecutionFilter): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_PAGE, ...pageParameters(orgId, filter));
+}
+
+export function* listExecutionSummaries(orgId: string, filter: ExecutionFilter): Program<ExecutionSummary[]> {
+  return yield* all<ExecutionSummary>(SELECT_SUMMARIES, ...pageParameters(orgId, filter));
+}
+
+function pageParameters(orgId: string, filter: ExecutionFilter): (string | number)[] {
+  const { environment, status, name, kind, since, before, limit } = filter;
+  return [orgId, environment, status, name, kind, since, before, limit];
+}
+
+/** Cancels queued executions immediately and requests the cancellation of running ones; ended ones do not change. */
+export function* cancelExecutions(
   orgId: string,
-  executionId: string,
+  executionIds: readonly string[],
   nowMs: number,
-): Program<"cancelled" | "requested" | null> {
-  if ((yield* first(CANCEL_QUEUED, nowMs, orgId, executionId)) !== undefined) return "cancelled";
-  if ((yield* first(REQUEST_CANCEL, orgId, executionId)) !== undefined) return "requested";
-  return null;
+): Program<void> {
+  const ids = executionIds.map((id) => [id]);
+  for (const row of yield* each<{ execution_id: string; status: ExecutionStatus }>(
+    CANCEL,
+    ids,
+    orgId,
+    nowMs,
+  )) {
+    yield* notify(row.status === "running" ? "cancel" : "execution", row.execution_id);
+  }
 }
 
 export function* listAttempts(orgId: string, executionId: string): Program<AttemptRow[]> {

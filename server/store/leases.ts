@@ -2,7 +2,8 @@
  * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
  * lease: a worker that has lost it can no longer change the row.
  */
-import { all, first, type Program, run } from "./engine.ts";
+import { named } from "./dialects/statements.ts";
+import { all, each, first, notify, type Program, type SqlValue } from "./engine.ts";
 import type { ExecutionRow } from "./executions.ts";
 
 export interface Lease {
@@ -11,6 +12,50 @@ export interface Lease {
   lease_owner: string | null;
   attempt: number;
   losses: number;
+}
+
+/** The end of an execution. */
+export interface Ending {
+  lease: Lease;
+  status: "succeeded" | "failed" | "cancelled";
+  /** JSON text. */
+  output: string | null;
+  /** JSON text. */
+  error: string | null;
+  atMs: number;
+}
+
+/** A failed attempt that has a retry. */
+export interface Retry {
+  lease: Lease;
+  /** JSON text. */
+  error: string;
+  dueAtMs: number;
+}
+
+/** The loss of a runner or worker. This is not an attempt. */
+export interface LostLease {
+  lease: Lease;
+  /** Whether the loss counts towards giving up. */
+  counts: boolean;
+  alone: boolean;
+  dueAtMs: number;
+}
+
+/** The response that the code of an execution has set. */
+export interface NewResponse {
+  lease: Lease;
+  /** JSON text. */
+  response: string;
+}
+
+export interface FailedAttempt {
+  lease: Lease & { attempt_started_at: number | null };
+  /** JSON text. */
+  error: string;
+  atMs: number;
+  /** Null for the last one. */
+  retryAtMs: number | null;
 }
 
 /** A loose index scan: it reads one entry per deployment that has queued executions, however many it has. */
@@ -24,45 +69,43 @@ SELECT waiting.deployment_id,
   (SELECT MIN(due_at) FROM executions WHERE status = 'queued' AND deployment_id = waiting.deployment_id) AS due_at
 FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
 const SELECT_ORGANIZATION =
-  "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ? LIMIT 1";
-/** `started_at` is the start of the first attempt. */
-const CLAIM = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
-  started_at = COALESCE(started_at, ?3), attempt_started_at = ?3
-WHERE (org_id, execution_id) IN (
-  SELECT org_id, execution_id FROM executions
-  WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
-RETURNING *`;
-const HELD =
-  "org_id = ? AND execution_id = ? AND status = 'running' AND lease_owner = ? AND attempt = ? AND losses = ?";
-const FINISH = `UPDATE executions SET status = ?, output = ?, error = ?, finished_at = ?, lease_owner = NULL,
-  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
-const RETRY = `UPDATE executions SET status = 'queued', attempt = attempt + 1, error = ?, due_at = ?, lease_owner = NULL,
-  lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
-const LOSE = `UPDATE executions SET status = 'queued', losses = losses + 1, runner_losses = runner_losses + ?,
-  alone = ?, due_at = ?, lease_owner = NULL, lease_until = NULL WHERE ${HELD} RETURNING execution_id`;
-const EXTEND = `UPDATE executions SET lease_until = ? WHERE status = 'running' AND lease_owner = ?
+  "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ?1 LIMIT 1";
+const LEASE_COLUMNS = "org_id text, execution_id text, lease_owner text, attempt int, losses int";
+const HELD = `executions.org_id = r.org_id AND executions.execution_id = r.execution_id AND executions.status = 'running'
+  AND executions.lease_owner = r.lease_owner AND executions.attempt = r.attempt AND executions.losses = r.losses
+RETURNING executions.execution_id, executions.attempt, executions.losses`;
+const FINISH = `UPDATE executions SET status = r.status, output = r.output, error = r.error, finished_at = r.finished_at,
+  lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, status text, output text, error text, finished_at int) r WHERE ${HELD}`;
+const SET_RESPONSE = `UPDATE executions SET response = r.response
+FROM ROWS(${LEASE_COLUMNS}, response text) r WHERE executions.response IS NULL AND ${HELD}`;
+const RETRY = `UPDATE executions SET status = 'queued', attempt = executions.attempt + 1, error = r.error, due_at = r.due_at,
+  lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, error text, due_at int) r WHERE ${HELD}`;
+const LOSE = `UPDATE executions SET status = 'queued', losses = executions.losses + 1,
+  runner_losses = executions.runner_losses + r.counts, alone = r.alone, due_at = r.due_at, lease_owner = NULL,
+  lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, counts int, alone int, due_at int) r WHERE ${HELD}`;
+const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?1, lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}) r WHERE ${HELD}`;
+const EXTEND = `UPDATE executions SET lease_until = ?1 WHERE status = 'running' AND lease_owner = ?2
 RETURNING execution_id, attempt, losses, cancel_requested`;
-const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?, lease_owner = NULL, lease_until = NULL
-WHERE ${HELD}`;
-/** A worker extends its leases together: when one has expired, the worker has lost all of them. */
-const SELECT_EXPIRED = `SELECT *, COUNT(*) OVER (PARTITION BY lease_owner) AS held FROM executions
-WHERE status = 'running' AND lease_owner IN (
-  SELECT lease_owner FROM executions WHERE status = 'running' AND lease_owner <> ? AND lease_until <= ?) LIMIT ?`;
-const SELECT_ORPHANED = `SELECT *, COUNT(*) OVER (PARTITION BY lease_owner) AS held FROM executions
-WHERE status = 'running' AND lease_owner <> ? LIMIT ?`;
-const INSERT_ATTEMPT = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
-VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-
-/** Abandoned executions in one list. */
-const batchSize = 1_000;
+const SELECT_CANCELLED =
+  "SELECT execution_id FROM executions WHERE status = 'running' AND lease_owner = ?1 AND cancel_requested = 1";
+const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
+WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2`;
+const SELECT_OTHER_OWNERS = `SELECT DISTINCT lease_owner FROM executions
+WHERE status = 'running' AND lease_owner <> ?1`;
+const SELECT_OF_OWNER = "SELECT * FROM executions WHERE status = 'running' AND lease_owner = ?1 FOR UPDATE";
+const INSERT_ATTEMPTS = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
+SELECT r.org_id, r.execution_id, r.attempt, r.started_at, r.finished_at, r.error, r.retry_at
+FROM ROWS(org_id text, execution_id text, attempt int, started_at int, finished_at int, error text, retry_at int) r
+WHERE true ON CONFLICT DO NOTHING`;
 
 export interface WaitingDeployment {
   deployment_id: string;
   due_at: number;
 }
-
-/** An execution of a lost worker, with the number of executions that this worker held. */
-export type AbandonedExecution = ExecutionRow & { held: number };
 
 export interface ExtendedLease {
   execution_id: string;
@@ -89,67 +132,82 @@ export function* claimExecutions(
   leaseUntilMs: number,
   nowMs: number,
 ): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(CLAIM, owner, leaseUntilMs, nowMs, deploymentId, limit);
+  const claim = named("claimExecutions");
+  const rows = yield* all<ExecutionRow>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
+  for (const row of rows) yield* notify("execution", row.execution_id);
+  return rows;
 }
 
-function held(lease: Lease): [string, string, string | null, number, number] {
-  return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
+/** Identifies a lease of a worker. */
+export function leaseKey({ execution_id, attempt, losses }: Omit<Lease, "org_id" | "lease_owner">): string {
+  return `${execution_id} ${attempt} ${losses}`;
 }
 
-/** Ends an execution. False when the lease is no longer held: the late result is discarded. */
-export function* finishExecution(
-  lease: Lease,
-  status: "succeeded" | "failed" | "cancelled",
-  output: string | null,
-  error: string | null,
-  nowMs: number,
-): Program<boolean> {
-  return (yield* first(FINISH, status, output, error, nowMs, ...held(lease))) !== undefined;
-}
-
-/** Requeues an execution after a failed attempt and keeps its error. False when the lease is no longer held. */
-export function* retryExecution(
-  lease: Lease & { attempt_started_at: number | null },
-  error: string,
-  dueAtMs: number,
-  nowMs: number,
-): Program<boolean> {
-  if ((yield* first(RETRY, error, dueAtMs, ...held(lease))) === undefined) return false;
-  yield* insertAttempt(lease, error, nowMs, dueAtMs);
-  return true;
-}
-
-/** Records a failed attempt. `retryAtMs` is null for the last one. */
-export function* insertAttempt(
-  lease: Lease & { attempt_started_at: number | null },
-  error: string,
-  nowMs: number,
-  retryAtMs: number | null,
-): Program<void> {
-  yield* run(
-    INSERT_ATTEMPT,
-    lease.org_id,
-    lease.execution_id,
-    lease.attempt,
-    lease.attempt_started_at,
-    nowMs,
-    error,
-    retryAtMs,
+/** Ends executions. @returns the keys of the leases that were still held; late results are discarded */
+export function* finishExecutions(endings: readonly Ending[]): Program<string[]> {
+  return yield* changeHeld(
+    FINISH,
+    { attempts: 0, losses: 0 },
+    endings.map(({ lease, status, output, error, atMs }) => [
+      ...valuesOf(lease),
+      status,
+      output,
+      error,
+      atMs,
+    ]),
   );
 }
 
-/**
- * Requeues an execution whose runner or worker was lost. This is not an attempt. False when the lease is no longer held.
- *
- * @param counts - whether the loss counts towards giving up
- */
-export function* loseExecution(
-  lease: Lease,
-  counts: boolean,
-  alone: boolean,
-  dueAtMs: number,
-): Program<boolean> {
-  return (yield* first(LOSE, counts ? 1 : 0, alone ? 1 : 0, dueAtMs, ...held(lease))) !== undefined;
+/** Stores responses of running executions that have none. */
+export function* setResponses(responses: readonly NewResponse[]): Program<undefined[]> {
+  const rows = responses.map(({ lease, response }) => [...valuesOf(lease), response]);
+  yield* changeHeld(SET_RESPONSE, { attempts: 0, losses: 0 }, rows);
+  for (const { lease } of responses) yield* notify("execution", lease.execution_id);
+  return responses.map(() => undefined);
+}
+
+/** Requeues executions after a failed attempt and keeps its error. @returns the keys of the leases that were held */
+export function* retryExecutions(retries: readonly Retry[]): Program<string[]> {
+  return yield* changeHeld(
+    RETRY,
+    { attempts: 1, losses: 0 },
+    retries.map(({ lease, error, dueAtMs }) => [...valuesOf(lease), error, dueAtMs]),
+  );
+}
+
+/** Requeues executions whose runner or worker was lost. @returns the keys of the leases that were held */
+export function* loseExecutions(losses: readonly LostLease[]): Program<string[]> {
+  return yield* changeHeld(
+    LOSE,
+    { attempts: 0, losses: 1 },
+    losses.map(({ lease, counts, alone, dueAtMs }) => [
+      ...valuesOf(lease),
+      counts ? 1 : 0,
+      alone ? 1 : 0,
+      dueAtMs,
+    ]),
+  );
+}
+
+/** Requeues executions that a worker has not finished when it shuts down. This is not a loss. */
+export function* handBackExecutions(leases: readonly Lease[], dueAtMs: number): Program<string[]> {
+  return yield* changeHeld(HAND_BACK, { attempts: 0, losses: 0 }, leases.map(valuesOf), dueAtMs);
+}
+
+/** Records failed attempts. */
+export function* insertAttempts(attempts: readonly FailedAttempt[]): Program<void> {
+  yield* each(
+    INSERT_ATTEMPTS,
+    attempts.map(({ lease, error, atMs, retryAtMs }) => [
+      lease.org_id,
+      lease.execution_id,
+      lease.attempt,
+      lease.attempt_started_at,
+      atMs,
+      error,
+      retryAtMs,
+    ]),
+  );
 }
 
 /** Extends all leases of a worker and returns them with their cancellation requests. */
@@ -157,17 +215,48 @@ export function* extendLeases(owner: string, untilMs: number): Program<ExtendedL
   return yield* all<ExtendedLease>(EXTEND, untilMs, owner);
 }
 
-/** Requeues an execution that a worker has not finished when it shuts down. This is not a loss. */
-export function* handBackExecution(lease: Lease, dueAtMs: number): Program<void> {
-  yield* run(HAND_BACK, dueAtMs, ...held(lease));
+/** The executions of a worker whose cancellation was requested. */
+export function* listCancelled(owner: string): Program<string[]> {
+  return (yield* all<{ execution_id: string }>(SELECT_CANCELLED, owner)).map((row) => row.execution_id);
 }
 
-/** Lists running executions of other workers that have lost their leases. A worker's own leases are never listed. */
-export function* listExpired(owner: string, nowMs: number): Program<AbandonedExecution[]> {
-  return yield* all<AbandonedExecution>(SELECT_EXPIRED, owner, nowMs, batchSize);
+/**
+ * Lists other workers that have lost their leases. A worker extends its leases together: when one has expired, it has lost
+ * all of them. A worker's own leases are never listed.
+ */
+export function* listExpiredOwners(owner: string, nowMs: number): Program<string[]> {
+  return (yield* all<{ lease_owner: string }>(SELECT_EXPIRED_OWNERS, owner, nowMs)).map(
+    (row) => row.lease_owner,
+  );
 }
 
-/** Lists running executions of all other workers. */
-export function* listOrphaned(owner: string): Program<AbandonedExecution[]> {
-  return yield* all<AbandonedExecution>(SELECT_ORPHANED, owner, batchSize);
+/** Lists all other workers that hold leases. */
+export function* listOtherOwners(owner: string): Program<string[]> {
+  return (yield* all<{ lease_owner: string }>(SELECT_OTHER_OWNERS, owner)).map((row) => row.lease_owner);
+}
+
+/** Locks and returns the running executions of a worker. */
+export function* lockExecutionsOf(owner: string): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_OF_OWNER, owner);
+}
+
+/** @param added - what the statement adds to the attempts and losses of a lease */
+function* changeHeld(
+  sql: string,
+  added: { attempts: number; losses: number },
+  rows: readonly SqlValue[][],
+  ...params: SqlValue[]
+): Program<string[]> {
+  const changed = yield* each<{ execution_id: string; attempt: number; losses: number }>(
+    sql,
+    rows,
+    ...params,
+  );
+  return changed.map(({ execution_id, attempt, losses }) =>
+    leaseKey({ execution_id, attempt: attempt - added.attempts, losses: losses - added.losses }),
+  );
+}
+
+function valuesOf(lease: Lease): SqlValue[] {
+  return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
 }

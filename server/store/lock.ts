@@ -1,15 +1,24 @@
 /**
- * Allows one server per data folder. The lock is an SQLite lock on a separate file, which the operating system releases
- * when the server dies, so that a lock is never stale.
+ * Locks on files. A lock is an SQLite lock, which the operating system releases when its process dies, so that a lock is
+ * never stale.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createPrivateFile, prepareDataDir } from "./data-dir.ts";
 
-/** @throws Error when another server holds the lock, or other users have access to the folder */
+/**
+ * Allows one server per data folder.
+ * @throws Error when another server holds the lock, or other users have access to the folder
+ */
 export function lockDataDir(dataDir: string): { release(): void } {
   prepareDataDir(dataDir);
-  const path = join(dataDir, "server.lock");
+  const lock = tryLock(join(dataDir, "server.lock"));
+  if (lock === null) throw new Error(`Cannot use the data folder ${dataDir}: another server uses it.`);
+  return lock;
+}
+
+/** Locks a file, and creates it if it does not exist. Null when another process holds the lock. */
+export function tryLock(path: string): { release(): void } | null {
   createPrivateFile(path);
   const db = new DatabaseSync(path);
   try {
@@ -17,7 +26,7 @@ export function lockDataDir(dataDir: string): { release(): void } {
   } catch (error) {
     db.close();
     if (!(error instanceof Error) || !/locked|busy/i.test(error.message)) throw error;
-    throw new Error(`Cannot use the data folder ${dataDir}: another server uses it.`);
+    return null;
   }
   return { release: () => db.close() };
 }

@@ -1,5 +1,10 @@
-/** The log of an organization: entries that agents, the executor and the services write, numbered in the order written. */
-import { all, first, type Program, run } from "./engine.ts";
+/**
+ * The log of an organization: entries that agents, the executor and the services write, numbered in the order written.
+ *
+ * The number of the newest entry is a row of its own, which the transaction of new entries changes. The row lock makes
+ * transactions commit in the order of their numbers, so that a reader that has seen an entry has seen all earlier ones.
+ */
+import { all, each, first, notify, type Program } from "./engine.ts";
 
 type LogLevel = "debug" | "info" | "warn" | "error";
 type LogSource = "console" | "execution" | "schedule" | "deployment" | "audit";
@@ -29,11 +34,15 @@ export interface LogFilter {
   audit: boolean;
 }
 
+const EXTEND = `INSERT INTO log_ends (org_id, seq) SELECT r.org_id, r.count FROM ROWS(org_id text, count int) r WHERE true
+ON CONFLICT (org_id) DO UPDATE SET seq = log_ends.seq + excluded.seq RETURNING log_ends.org_id, log_ends.seq`;
 const INSERT = `INSERT INTO logs (org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const SELECT_END = "SELECT COALESCE(MAX(seq), 0) AS seq FROM logs WHERE org_id = ?";
+SELECT r.org_id, r.seq, r.at, r.level, r.source, r.message, r.execution_id, r.deployment_id, r.name, r.environment
+FROM ROWS(org_id text, seq int, at int, level text, source text, message text, execution_id text, deployment_id text,
+  name text, environment text) r`;
+const SELECT_END = "SELECT seq FROM log_ends WHERE org_id = ?1";
 const MATCHES = `org_id = ?1 AND seq > ?2 AND (?4 = '' OR name = ?4) AND (?5 = '' OR environment = ?5)
-  AND (source = 'audit') = ?6`;
+  AND (source = 'audit') = (?6 = 1)`;
 /** The condition of the index on `execution_id`. */
 const OF_EXECUTION = "execution_id = ?7 AND source IN ('console', 'execution')";
 const SELECT_LAST = `SELECT * FROM logs WHERE ${MATCHES} ORDER BY seq DESC LIMIT ?3`;
@@ -41,26 +50,28 @@ const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE ${OF_EXECUTION} AND $
 const SELECT_AFTER = `SELECT * FROM logs WHERE ${MATCHES} ORDER BY seq LIMIT ?3`;
 const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE ${OF_EXECUTION} AND ${MATCHES} ORDER BY seq LIMIT ?3`;
 
-/** Appends entries, each at the end of its organization's log. */
+/**
+ * Appends entries, each at the end of its organization's log. Call it last in a program: it locks the log of the
+ * organization until the commit.
+ */
 export function* insertLogs(rows: readonly NewLog[]): Program<void> {
-  const ends = new Map<string, number>();
-  for (const row of rows) {
-    const end = ends.get(row.org_id) ?? (yield* logEnd(row.org_id));
-    ends.set(row.org_id, end + 1);
-    yield* run(
-      INSERT,
-      row.org_id,
-      end + 1,
-      row.at,
-      row.level,
-      row.source,
-      row.message,
-      row.execution_id,
-      row.deployment_id,
-      row.name,
-      row.environment,
-    );
+  if (rows.length === 0) return;
+  const counts = new Map<string, number>();
+  for (const { org_id } of rows) counts.set(org_id, (counts.get(org_id) ?? 0) + 1);
+  // In one order, so that two transactions do not wait for each other.
+  const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  const next = new Map<string, number>();
+  for (const { org_id, seq } of yield* each<{ org_id: string; seq: number }>(EXTEND, sorted)) {
+    next.set(org_id, seq - (counts.get(org_id) ?? 0) + 1);
   }
+  const numbered = rows.map((row) => {
+    const seq = next.get(row.org_id) ?? 0;
+    next.set(row.org_id, seq + 1);
+    const { org_id, at, level, source, message, execution_id, deployment_id, name, environment } = row;
+    return [org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment];
+  });
+  yield* each(INSERT, numbered);
+  for (const [orgId] of sorted) yield* notify("log", orgId);
 }
 
 /** The last matching entries, oldest first. */

@@ -5,9 +5,9 @@ import type { SecretRow } from "./secrets.ts";
 const SELECT = "SELECT sealed FROM master_key_check WHERE id = 1";
 // Another process may have stored one in the meantime; it stays.
 const INSERT =
-  "INSERT INTO master_key_check (id, sealed, created_at) VALUES (1, ?, ?) ON CONFLICT (id) DO NOTHING";
+  "INSERT INTO master_key_check (id, sealed, created_at) VALUES (1, ?1, ?2) ON CONFLICT (id) DO NOTHING";
 const DELETE = "DELETE FROM master_key_check";
-const SELECT_SECRETS = "SELECT * FROM secrets WHERE sealed LIKE ? LIMIT ?";
+const SELECT_SECRETS = "SELECT * FROM secrets WHERE sealed LIKE ?1 LIMIT ?2";
 const DELETE_SECRETS = "DELETE FROM secrets RETURNING org_id, name";
 
 /** Null in a store of version 0.1 and in a new one. */

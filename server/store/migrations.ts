@@ -294,7 +294,47 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 );
 `,
+  `
+ALTER TABLE executions ADD COLUMN response TEXT;
+CREATE INDEX ignored_deliveries ON deliveries (org_id, webhook, delivery_id) WHERE outcome = 'ignored';
+`,
+  // Set while the housekeeper deletes the package.
+  `
+ALTER TABLE objects ADD COLUMN deleting_at BIGINT;
+CREATE INDEX uploads_by_digest ON uploads (org_id, digest, upload_id);
+`,
+  // The number of the newest entry of each organization's log.
+  `
+CREATE TABLE log_ends (
+  org_id TEXT PRIMARY KEY,
+  seq    BIGINT NOT NULL
+);
+INSERT INTO log_ends (org_id, seq) SELECT org_id, MAX(seq) FROM logs GROUP BY org_id;
+`,
+  `
+CREATE TABLE module_checks (
+  org_id        TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  modules       TEXT NOT NULL,
+  timeout_ms    BIGINT NOT NULL,
+  created_at    BIGINT NOT NULL,
+  owner         TEXT,
+  lease_until   BIGINT,
+  result        TEXT,
+  PRIMARY KEY (org_id, deployment_id)
+);
+`,
+  `
+ALTER TABLE migrations ADD COLUMN compatible_from BIGINT;
+`,
 ];
+
+/**
+ * Programs that know at least this many steps work with the newest schema, so that their servers run during an upgrade.
+ * Stored with the newest step. A step that only adds tables, indexes and columns with a default keeps it; any other step
+ * sets it to its own number, and then all servers must stop for the upgrade.
+ */
+export const compatibleFrom = 6;
 
 interface MigrationTarget {
   exec(sql: string): void;
@@ -308,11 +348,7 @@ interface MigrationTarget {
 export function migrate(db: MigrationTarget): void {
   db.exec("CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, applied_at BIGINT NOT NULL)");
   const version = versionOf(db);
-  if (version > migrations.length) {
-    throw new Error(
-      `Cannot open the store: it has schema version ${version}, this program knows ${migrations.length}; use a newer svc.`,
-    );
-  }
+  if (version > migrations.length) checkVersion(version, db.all(SELECT_COMPATIBLE)[0]?.compatible_from);
   for (const [index, step] of migrations.entries()) {
     if (index < version) continue;
     db.exec("BEGIN IMMEDIATE");
@@ -320,7 +356,8 @@ export function migrate(db: MigrationTarget): void {
       // Another process may have applied the step meanwhile.
       if (versionOf(db) <= index) {
         db.exec(step);
-        db.all("INSERT INTO migrations VALUES (?, ?)", index + 1, Date.now());
+        db.all("INSERT INTO migrations (version, applied_at) VALUES (?, ?)", index + 1, Date.now());
+        if (index + 1 === migrations.length) db.all(SET_COMPATIBLE, compatibleFrom, index + 1);
       }
       db.exec("COMMIT");
     } catch (error) {
@@ -328,6 +365,29 @@ export function migrate(db: MigrationTarget): void {
       throw error;
     }
   }
+  if (db.all(SELECT_STALE_ENDS).length > 0) db.exec(CORRECT_ENDS);
+}
+
+/** Of a schema that is newer than this program. */
+export const SELECT_COMPATIBLE = "SELECT compatible_from FROM migrations ORDER BY version DESC LIMIT 1";
+const SET_COMPATIBLE = "UPDATE migrations SET compatible_from = ? WHERE version = ?";
+/** A server of version 0.1 that still runs after the migration numbers log entries without `log_ends`. */
+const SELECT_STALE_ENDS = `SELECT logs.org_id, MAX(logs.seq) AS seq FROM organizations
+JOIN logs ON logs.org_id = organizations.org_id
+  AND logs.seq > COALESCE((SELECT seq FROM log_ends WHERE log_ends.org_id = organizations.org_id), 0)
+GROUP BY logs.org_id`;
+const CORRECT_ENDS = `INSERT INTO log_ends (org_id, seq) SELECT org_id, seq FROM (${SELECT_STALE_ENDS}) AS stale WHERE true
+ON CONFLICT (org_id) DO UPDATE SET seq = MAX(log_ends.seq, excluded.seq)`;
+
+/**
+ * @param from - the stored `compatibleFrom`
+ * @throws Error when the schema is newer than this program, and too new to work with it
+ */
+export function checkVersion(version: number, from: unknown): void {
+  if (typeof from === "number" && migrations.length >= from) return;
+  throw new Error(
+    `Cannot open the store: it has schema version ${version}, this program knows ${migrations.length}; use a newer svc.`,
+  );
 }
 
 function versionOf(db: MigrationTarget): number {

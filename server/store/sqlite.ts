@@ -9,7 +9,9 @@ import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { createPrivateFile, prepareDataDir } from "./data-dir.ts";
-import type { Engine, Program, Row, SqlValue } from "./engine.ts";
+import { toSqlite } from "./dialects/sqlite.ts";
+import type { Engine, Listener, Program, Row, SqlValue, Statement, Topic } from "./engine.ts";
+import { Listeners } from "./listeners.ts";
 import { migrate } from "./migrations.ts";
 
 interface PendingWrite {
@@ -25,6 +27,9 @@ const writesPerCommit = 1000;
 const lockMs = 5_000;
 const retryMs = 2;
 
+/** How often the engine looks for commits of other processes. */
+const pollMs = 100;
+
 const fileName = "svc.db";
 
 export function openSqlite(dataDir: string): Engine {
@@ -36,13 +41,19 @@ export function openSqlite(dataDir: string): Engine {
 }
 
 class SqliteEngine implements Engine {
+  readonly ordered = true;
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #pending: PendingWrite[] = [];
   #scheduled = false;
   #lockedSinceMs: number | null = null;
   #closed = false;
-  #version: number | null = null;
+  readonly #listeners = new Listeners();
+  /** The notifications of the open transaction. */
+  readonly #notified = new Map<Topic, Set<string>>();
+  /** Changes when another process has committed. */
+  #version: SqlValue = null;
+  #poll: NodeJS.Timeout | null = null;
 
   constructor(file: string) {
     this.#db = new DatabaseSync(file);
@@ -68,20 +79,18 @@ class SqliteEngine implements Engine {
     return this.#drive(program);
   }
 
-  version(): number {
-    if (this.#version === null) {
-      this.#version = Number(this.#all("PRAGMA data_version", [])[0]?.data_version ?? 0);
-      // Read once per turn of the event loop: every webhook needs it.
-      setImmediate(() => {
-        this.#version = null;
-      });
+  listen(topic: Topic, listener: Listener): () => void {
+    if (this.#poll === null) {
+      this.#version = this.#dataVersion();
+      this.#poll = setInterval(() => this.#checkVersion(), pollMs).unref();
     }
-    return this.#version;
+    return this.#listeners.add(topic, listener);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#poll !== null) clearInterval(this.#poll);
     while (this.#pending.length > 0) {
       this.#flush();
       if (this.#pending.length > 0) await setTimeout(retryMs);
@@ -109,7 +118,26 @@ class SqliteEngine implements Engine {
       return;
     }
     for (const done of settle) done();
+    this.#deliver();
     if (this.#pending.length > 0 && !this.#closed) this.#schedule();
+  }
+
+  #deliver(): void {
+    if (this.#notified.size === 0) return;
+    const notified = [...this.#notified];
+    this.#notified.clear();
+    for (const [topic, keys] of notified) for (const key of keys) this.#listeners.call(topic, key);
+  }
+
+  #dataVersion(): SqlValue {
+    return this.#all("PRAGMA data_version", [])[0]?.data_version ?? null;
+  }
+
+  #checkVersion(): void {
+    const version = this.#dataVersion();
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#listeners.callAll();
   }
 
   /** @returns the functions that settle the callers' promises; null when another process holds the write lock */
@@ -180,6 +208,7 @@ class SqliteEngine implements Engine {
     return () => write.resolve(value);
   }
 
+  /** The notifications of a failed write are sent too: receivers read the state, and find it unchanged. */
   #runGuarded(write: PendingWrite): () => void {
     this.#all("SAVEPOINT write", []);
     try {
@@ -194,6 +223,7 @@ class SqliteEngine implements Engine {
   }
 
   #rollback(): void {
+    this.#notified.clear();
     try {
       this.#db.exec("ROLLBACK");
     } catch {
@@ -205,9 +235,17 @@ class SqliteEngine implements Engine {
     const steps = program();
     let step = steps.next();
     while (!step.done) {
+      const { value } = step;
+      if ("topic" in value) {
+        const keys = this.#notified.get(value.topic);
+        if (keys === undefined) this.#notified.set(value.topic, new Set([value.key]));
+        else keys.add(value.key);
+        step = steps.next([]);
+        continue;
+      }
       let rows: Row[];
       try {
-        rows = this.#all(step.value.sql, step.value.params);
+        rows = this.#execute(value);
       } catch (error) {
         step = steps.throw(error);
         continue;
@@ -217,13 +255,30 @@ class SqliteEngine implements Engine {
     return step.value;
   }
 
+  #execute({ sql, params, rows }: Statement): Row[] {
+    if (rows === undefined) return this.#all(sql, params);
+    if (rows.length === 0) return [];
+    const statement = this.#prepare(sql);
+    const [row] = rows;
+    if (rows.length === 1 && row !== undefined) return statement.all(...params, ...row) as Row[];
+    const results: Row[] = [];
+    for (const row of rows) {
+      for (const result of statement.all(...params, ...row) as Row[]) results.push(result);
+    }
+    return results;
+  }
+
   #all(sql: string, params: readonly SqlValue[]): Row[] {
+    return this.#prepare(sql).all(...params) as Row[];
+  }
+
+  #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = this.#db.prepare(sql);
+      statement = this.#db.prepare(toSqlite(sql));
       this.#statements.set(sql, statement);
     }
-    return statement.all(...params) as Row[];
+    return statement;
   }
 }
 

@@ -1,22 +1,20 @@
 /**
- * Implements `svc admin`, which works on the store directly while the server runs or not. It needs no API key: who can
- * write to the data folder is the operator.
+ * Implements `svc admin`, which works on the store directly while the server runs or not. It needs no API key: the operator
+ * is the one who can write to the data folder or to the database.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { isId, randomId } from "./ids.ts";
-import { createKey, isScope, scopes } from "./keys.ts";
-import { isServing, lockDataDir } from "./store/lock.ts";
-import { deleteAllSecrets } from "./store/master-key-check.ts";
+import { isId, randomId } from "../ids.ts";
+import { createKey, isScope, scopes } from "../keys.ts";
+import { first } from "../store/engine.ts";
+import { deleteAllSecrets } from "../store/master-key-check.ts";
 import {
   getOrganization,
   insertKey,
   insertOrganization,
   listOrganizations,
   type OrganizationRow,
-} from "./store/organizations.ts";
-import { getSetting, isolationSetting } from "./store/settings.ts";
-import { openSqlite } from "./store/sqlite.ts";
+} from "../store/organizations.ts";
+import { getSetting, isolationSetting } from "../store/settings.ts";
+import { openAdminStore, type StoreLocation } from "./store.ts";
 
 export interface NewKey {
   keyId: string;
@@ -38,22 +36,20 @@ export interface Admin {
   ): Promise<NewKey>;
   /**
    * Deletes the secrets of all organizations and the check value of the master key.
-   * @throws Error if a server uses the data folder
+   * @throws Error if a server uses the store
    */
   resetSecrets(): Promise<{ org_id: string; name: string }[]>;
+  /** The version of the schema, which is the newest one: an older store was migrated when it was opened. */
+  schemaVersion(): Promise<number>;
   close(): Promise<void>;
 }
 
 const maxName = 100;
 
-/** @throws Error if the folder contains no store */
-export function openAdmin(dataDir: string): Admin {
-  if (!existsSync(join(dataDir, "svc.db"))) {
-    throw new Error(
-      `Cannot open the store: ${dataDir} contains none; pass the server's data folder with --data.`,
-    );
-  }
-  const engine = openSqlite(dataDir);
+/** @throws Error if the data folder contains no store, or the database cannot be reached */
+export async function openAdmin(location: StoreLocation): Promise<Admin> {
+  const store = await openAdminStore(location);
+  const { engine } = store;
   return {
     listOrganizations: () => engine.read(listOrganizations),
 
@@ -61,7 +57,7 @@ export function openAdmin(dataDir: string): Admin {
       checkName("organization", name);
       const organization = { org_id: randomId("org"), name, created_at: Date.now() };
       const key = newKey(organization.org_id, { name: "first key", scope: "full", expiresAtMs: null });
-      if (isServing(dataDir) && (await engine.read(() => getSetting(isolationSetting))) === "one") {
+      if ((await store.isServing()) && (await engine.read(() => getSetting(isolationSetting))) === "one") {
         throw new Error(
           "Cannot add an organization: the boundary around the running server's runners does not stop malicious code. Restart it with SVC_RUNNER=deno or bubblewrap, or with SVC_ALLOW_UNSANDBOXED=1.",
         );
@@ -81,14 +77,12 @@ export function openAdmin(dataDir: string): Admin {
       return key.shown;
     },
 
-    async resetSecrets() {
-      // A running server would seal further secrets with the former key.
-      const lock = lockDataDir(dataDir);
-      try {
-        return await engine.write(deleteAllSecrets);
-      } finally {
-        lock.release();
-      }
+    // A running server would seal further secrets with the former key.
+    resetSecrets: () => store.exclusively(() => engine.write(deleteAllSecrets)),
+
+    async schemaVersion() {
+      const sql = "SELECT MAX(version) AS version FROM migrations";
+      return (await engine.read(() => first<{ version: number }>(sql)))?.version ?? 0;
     },
 
     close: () => engine.close(),

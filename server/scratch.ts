@@ -1,0 +1,53 @@
+/**
+ * The folder for the scratch folders of this process's runners. Several servers may share a data folder: each has its own
+ * folder and a lock file next to it, and removes the folders of processes that have ended.
+ */
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { tryLock } from "./store/lock.ts";
+
+const suffix = ".lock";
+const nameLength = 8;
+
+export interface Scratch {
+  folder: string;
+  /** Whether an owner of leases used this data folder and its process has ended. */
+  hasEnded(owner: string): boolean;
+  /** Removes the folder. */
+  release(): void;
+}
+
+/** @param owner - names this process in leases; the end of the name is random */
+export function openScratch(dataDir: string, owner: string): Scratch {
+  const root = join(dataDir, "tmp", "runners");
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const names = [...new Set(readdirSync(root).map((name) => name.replace(/\.lock$/, "")))];
+  const ended = names.filter((name) => removeAbandoned(join(root, name)));
+  // Short: the path of a socket is limited to about 100 characters.
+  const folder = join(root, owner.slice(-nameLength));
+  const lock = tryLock(folder + suffix);
+  mkdirSync(folder, { mode: 0o700 });
+  return {
+    folder,
+    hasEnded: (other) => ended.includes(other.slice(-nameLength)),
+    release() {
+      lock?.release();
+      removeAbandoned(folder);
+    },
+  };
+}
+
+/** Removes a folder unless its process lives. @returns whether its process has ended */
+function removeAbandoned(folder: string): boolean {
+  const lock = tryLock(folder + suffix);
+  if (lock === null) return false;
+  // A file that a dead runner still holds open can make this fail; the next start tries again.
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    console.error(`Cannot remove ${folder}:`, error instanceof Error ? error.message : error);
+  }
+  lock.release();
+  rmSync(folder + suffix, { force: true });
+  return true;
+}

@@ -1,0 +1,35 @@
+/**
+ * SQLite's dialect. A statement over a row set runs once for each row, as a loop without round trips, so that its text is
+ * the one of a single row. Rows need no locks, because one process writes at a time.
+ */
+import { replaceRowSet, rowSetOf } from "./row-set.ts";
+import { type DialectStatements, textOf } from "./statements.ts";
+
+/** `started_at` is the start of the first attempt. */
+const claimExecutions = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
+  started_at = COALESCE(started_at, ?3), attempt_started_at = ?3
+WHERE (org_id, execution_id) IN (
+  SELECT org_id, execution_id FROM executions
+  WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
+RETURNING *`;
+/** Entries are numbered nearly in the order of their times, so that only those with the lowest numbers are checked. */
+const deleteOldLogs = `DELETE FROM logs USING ROWS(org_id text) r WHERE org_id = r.org_id AND seq IN
+  (SELECT seq FROM logs WHERE org_id = r.org_id AND source NOT IN ('audit', 'console', 'execution') ORDER BY seq LIMIT ?2)
+  AND at < ?1 RETURNING org_id`;
+
+const statements: DialectStatements = { claimExecutions, deleteOldLogs };
+
+/** Adapts the text of a statement. With a row set, the values of a row follow the parameters. */
+export function toSqlite(sql: string): string {
+  const text = textOf(sql, statements).replaceAll(/\s+FOR UPDATE(?: OF \w+)?(?: SKIP LOCKED)?/g, "");
+  const rowSet = rowSetOf(text);
+  if (rowSet === null) return text;
+  const numbers = new Map(
+    rowSet.columns.map(({ name }, index) => [name, rowSet.firstParameter + index] as const),
+  );
+  return replaceRowSet(text, () => "").replaceAll(/\br\.(\w+)/g, (_all, name: string) => {
+    const number = numbers.get(name);
+    if (number === undefined) throw new Error(`Cannot use r.${name}: the row set has no such column.`);
+    return `?${number}`;
+  });
+}

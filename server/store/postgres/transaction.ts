@@ -1,0 +1,157 @@
+/**
+ * Runs one program as one transaction.
+ *
+ * The first statement shares a round trip with `BEGIN` and with the *mark*: each connection has a row in `commit_marks`, in
+ * which a transaction stores its number before anything else. When the answer to a `COMMIT` is lost, the row decides: it
+ * has the number exactly if the transaction was committed. The row is locked until the transaction has ended, so that
+ * a `SELECT … FOR UPDATE` reads the final state. `pg_xact_status` was rejected: after a crash of PostgreSQL, another
+ * transaction may get the same id.
+ */
+import type { Notification, Program, Row, Statement } from "../engine.ts";
+import type { Answer, Connection } from "./connection.ts";
+import { ConnectionLost, PostgresError } from "./errors.ts";
+import { prepare } from "./statement.ts";
+
+const MARK = "UPDATE commit_marks SET number = $2, at = $3 WHERE writer = $1 RETURNING writer";
+const NOTIFY = "SELECT pg_notify('svc', $1)";
+
+/** The connection was lost after `COMMIT` was sent. */
+export class OutcomeUnknown extends ConnectionLost {
+  /** The result, if the transaction was committed. */
+  readonly result: Committed<unknown>;
+
+  constructor(cause: ConnectionLost, result: Committed<unknown>) {
+    super(cause.message, { cause });
+    this.result = result;
+  }
+}
+
+/** The program continued after a failed statement, which PostgreSQL allows only with a savepoint. */
+export class NeedsSavepoints extends Error {}
+
+export interface Mark {
+  writer: string;
+  number: number;
+}
+
+export interface TransactionOptions {
+  mark: Mark;
+  /** Surrounds each statement with a savepoint. */
+  savepoints: boolean;
+  /** The payloads to send in the transaction, from its notifications. */
+  payloads(notifications: readonly Notification[]): string[];
+}
+
+export interface Committed<Result> {
+  value: Result;
+  notifications: Notification[];
+}
+
+/**
+ * @throws OutcomeUnknown when the transaction may have been committed; after any other error it has no effect
+ */
+export async function runTransaction<Result>(
+  connection: Connection,
+  program: () => Program<Result>,
+  { mark, savepoints, payloads }: TransactionOptions,
+): Promise<Committed<Result>> {
+  const notifications: Notification[] = [];
+  const steps = program();
+  const transaction = new Transaction(connection, mark, savepoints);
+  let result: Committed<Result> | null = null;
+  try {
+    let step = steps.next();
+    while (!step.done) {
+      if ("topic" in step.value) {
+        notifications.push(step.value);
+        step = steps.next([]);
+        continue;
+      }
+      let rows: Row[];
+      try {
+        rows = await transaction.run(step.value);
+      } catch (error) {
+        if (error instanceof ConnectionLost || error instanceof NeedsSavepoints) throw error;
+        step = steps.throw(error);
+        continue;
+      }
+      step = steps.next(rows);
+    }
+    result = { value: step.value, notifications };
+    await transaction.commit(payloads(notifications));
+    return result;
+  } catch (error) {
+    if (error instanceof ConnectionLost && result !== null) throw new OutcomeUnknown(error, result);
+    await transaction.rollback();
+    throw error;
+  }
+}
+
+class Transaction {
+  readonly #connection: Connection;
+  readonly #mark: Mark;
+  readonly #savepoints: boolean;
+  #open = false;
+  #failed = false;
+
+  constructor(connection: Connection, mark: Mark, savepoints: boolean) {
+    this.#connection = connection;
+    this.#mark = mark;
+    this.#savepoints = savepoints;
+  }
+
+  async run(statement: Statement): Promise<Row[]> {
+    const prepared = prepare(statement);
+    if (prepared === null) return [];
+    if (this.#failed) throw new NeedsSavepoints("The program continued after a failed statement.");
+    const before: Promise<Answer>[] = [];
+    if (!this.#open) before.push(...this.#begin());
+    if (this.#savepoints) before.push(this.#connection.query("SAVEPOINT statement"));
+    try {
+      return (await afterAll(before, this.#connection.query(prepared.text, prepared.values))).rows;
+    } catch (error) {
+      if (!(error instanceof PostgresError)) throw error;
+      if (this.#savepoints) await this.#connection.query("ROLLBACK TO SAVEPOINT statement");
+      else this.#failed = true;
+      throw error;
+    }
+  }
+
+  async commit(payloads: readonly string[]): Promise<void> {
+    if (!this.#open && payloads.length === 0) return;
+    if (this.#failed) throw new NeedsSavepoints("The program ended after a failed statement.");
+    const before = this.#open ? [] : this.#begin();
+    const sent = payloads.map((payload) => this.#connection.query(NOTIFY, [payload]));
+    const { command } = await afterAll([...before, ...sent], this.#connection.query("COMMIT"));
+    this.#open = false;
+    if (command !== "COMMIT") throw new Error("PostgreSQL rolled the transaction back.");
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    // A connection that cannot roll back must not be used again.
+    await this.#connection.query("ROLLBACK").catch(() => this.#connection.close());
+  }
+
+  #begin(): Promise<Answer>[] {
+    this.#open = true;
+    const { writer, number } = this.#mark;
+    return [
+      this.#connection.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
+      this.#connection.query(MARK, [writer, String(number), String(Date.now())]).then((answer) => {
+        // The row of a connection that was idle for days. Another connection has a row.
+        if (answer.rows.length === 0) this.#connection.close();
+        return answer;
+      }),
+    ];
+  }
+}
+
+/** Waits for all queries, in the order in which they were sent. @throws the first error */
+async function afterAll(before: readonly Promise<Answer>[], last: Promise<Answer>): Promise<Answer> {
+  // Also when one fails: the next query must not be sent before PostgreSQL has answered all.
+  await Promise.allSettled([...before, last]);
+  for (const query of before) await query;
+  return last;
+}

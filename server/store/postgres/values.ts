@@ -1,0 +1,50 @@
+/** The only conversion between PostgreSQL's types and those of the store. Values arrive and leave as text. */
+import type { SqlValue } from "../engine.ts";
+
+/** Object ids of types, from `pg_type`. */
+const bool = 16;
+const bytea = 17;
+const int8 = 20;
+const int2 = 21;
+const int4 = 23;
+const float4 = 700;
+const float8 = 701;
+const numeric = 1700;
+
+const numbers: ReadonlySet<number> = new Set([int8, int2, int4, float4, float8, numeric]);
+
+/** The parser of a column. `COUNT` is int8 and `SUM` of int8 is numeric: both stay below 2^53 here. */
+export function parserOf(type: number): (text: string) => SqlValue {
+  if (numbers.has(type)) return Number;
+  if (type === bool) return (text) => (text === "t" ? 1 : 0);
+  if (type === bytea) return (text) => new Uint8Array(Buffer.from(text.slice(2), "hex"));
+  return String;
+}
+
+export type Bound = string | Buffer | null;
+
+/** A parameter. Text in PostgreSQL cannot contain U+0000, which becomes U+FFFD. */
+export function bind(value: SqlValue): Bound {
+  if (value === null) return null;
+  if (typeof value === "string") return withoutNull(value);
+  return value instanceof Uint8Array ? Buffer.from(value) : String(value);
+}
+
+/** The columns of a row set, each as one array. */
+export function bindColumns(rows: readonly (readonly SqlValue[])[]): string[] {
+  return Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => {
+    const elements = rows.map((row) => element(row[column] ?? null));
+    return `{${elements.join(",")}}`;
+  });
+}
+
+function element(value: SqlValue): string {
+  if (value === null) return "NULL";
+  if (value instanceof Uint8Array) throw new Error("Cannot store bytes in a row set.");
+  if (typeof value !== "string") return String(value);
+  return `"${withoutNull(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function withoutNull(text: string): string {
+  return text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text;
+}
