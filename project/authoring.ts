@@ -29,6 +29,27 @@ export interface Context {
    * @throws ExecutionError when the child execution failed or was cancelled
    */
   run(name: string, input?: JsonObject, options?: { key?: string }): Promise<JsonValue>;
+  /**
+   * Sets the response to the webhook request that started the execution, when the webhook has `respond: output`. It is sent
+   * immediately, and the execution continues. It is stored with every execution, also when no request waits for it; the
+   * first response of the execution counts, also among its attempts.
+   *
+   * @throws Error when this attempt has responded before or has ended, TypeError when the response is invalid
+   */
+  respond(response: WebhookResponse): void;
+}
+
+/** A response to a webhook request. At most 1 MiB as JSON. */
+export interface WebhookResponse {
+  /** 200 to 599, by default 200. 204, 205 and 304 have no body. */
+  status?: number;
+  /**
+   * At most 64, of printable ASCII. Headers of the connection, of the whole origin such as `Set-Cookie`, and of the server
+   * are refused.
+   */
+  headers?: Readonly<Record<string, string>>;
+  /** Text, or a value that is sent as JSON. The content type is `text/plain` or `application/json` by default. */
+  body?: unknown;
 }
 
 /** Writes to the execution's log, as `console` does. */

@@ -53,19 +53,62 @@ export interface WebhookDefinition {
   /** In the order of the file; empty when the payload is the input. */
   fieldMapping: FieldMapping;
   signature: SignatureDefinition | null;
-  /** Header, in lower case, that carries the sender's own delivery id. */
-  idempotency: { header: string } | null;
+  idempotency: IdempotencyDefinition | null;
   rateLimit: { requestsPerSecond: number; burst: number } | null;
   /** The payload is `{ headers, query, body }`, and any content type is accepted. */
   raw?: true;
-  /** Accepted requests are answered with 200 and an empty body. Absent: 202 and the id of the execution. */
-  respond?: 200;
+  /**
+   * 200: accepted requests are answered with an empty body. A map: with the result of the execution. Absent: 202 and the
+   * id of the execution.
+   */
+  respond?: 200 | OutputResponse;
   /** Requests with files in `multipart/form-data` are refused. */
   files?: "refuse";
   /** Absent: the handshake of the signature scheme, if it has one. */
   handshake?: HandshakeDefinition;
   /** Addresses and CIDR ranges that requests may come from. Absent: any. */
   allowFrom?: string[];
+  /** Absent: POST alone. With GET, the payload of a GET request is its query. */
+  methods?: WebhookMethod[];
+  /** The payload of a request with an invalid signature is kept for a redelivery. */
+  keepRejected?: true;
+  /** Patterns of event names. Requests with other events are ignored. Absent: all requests are accepted. */
+  events?: string[];
+  /** Sources of the parts of the event's name, as in a field mapping. Absent: the signature scheme's. */
+  event?: string[];
+  /** Requests that violate a condition are ignored. */
+  when?: Condition[];
+}
+
+export type WebhookMethod = "GET" | "POST";
+
+/** The response is the one that the code sets with `ctx.respond`, otherwise the output as JSON. */
+export interface OutputResponse {
+  kind: "output";
+  /** Time to wait for it, in seconds. Default 10, at most 60. */
+  timeoutSeconds: number;
+  /** After this time, 200 and an empty body. Absent: 202 and the id of the execution. */
+  late?: 200;
+}
+
+export type Scalar = string | number | boolean | null;
+
+/** A condition on a value of a request. All given rules must hold. */
+export interface Condition {
+  /** The value, named as in a field mapping. */
+  path: string;
+  exists?: boolean;
+  /** The value exists and is one of these. */
+  in?: Scalar[];
+  /** The value does not exist or is none of these. */
+  notIn?: Scalar[];
+}
+
+export interface IdempotencyDefinition {
+  /** Header, in lower case, that carries the sender's own delivery id. Null for the one of the signature scheme. */
+  header: string | null;
+  /** A repeat of a key whose execution failed or was cancelled gets the first result. Absent: it runs again. */
+  afterFailure?: "replay";
 }
 
 /** Pairs instead of an object, so that no parameter name can set a prototype. */
@@ -77,7 +120,7 @@ export type FieldMapping = {
   default?: JsonValue;
 }[];
 
-/** Names of senders, in lower case, and four general schemes: `standard`, `hmac`, `token` and `basic`. */
+/** Names of senders, in lower case, and five general schemes: `standard`, `hmac`, `ed25519`, `token` and `basic`. */
 export const signatureSchemes = [
   "standard",
   "svix",
@@ -86,13 +129,16 @@ export const signatureSchemes = [
   "slack",
   "shopify",
   "hmac",
+  "ed25519",
   "token",
   "basic",
+  "asana",
   "bitbucket",
   "calendly",
   "discord",
   "dropbox",
   "gitlab",
+  "google",
   "hubspot",
   "jira",
   "lemonsqueezy",
@@ -103,6 +149,7 @@ export const signatureSchemes = [
   "microsoft",
   "paddle",
   "sendgrid",
+  "sns",
   "square",
   "trello",
   "twilio",
@@ -123,6 +170,8 @@ export const handshakeKinds = [
   "cloudevents",
   "eventgrid",
   "websub",
+  "asana",
+  "sns",
 ] as const;
 export type HandshakeKind = (typeof handshakeKinds)[number];
 
@@ -139,18 +188,27 @@ export function impliedHandshake(scheme: SignatureScheme): HandshakeKind | null 
 
 export interface SignatureDefinition {
   scheme: SignatureScheme;
-  /** One name of a secret of the organization, or two during rotation. */
+  /** One name of a secret of the organization, or two during rotation. `sns`: empty. */
   secrets: string[];
-  /** `hmac` and `token`: header that carries the signature or token, in lower case. */
+  /** `hmac`, `ed25519` and `token`: header that carries the signature or token, in lower case. */
   header: string | null;
   /** `hmac`: hash algorithm. Default `sha256`. */
   algorithm: "sha1" | "sha256" | "sha384" | "sha512";
-  /** `hmac`: encoding of the signature. Default `hex`. */
+  /** `hmac` and `ed25519`: encoding of the signature. Default `hex`. */
   encoding: "hex" | "base64" | "base64url";
   /** `hmac`: text before the signature, for example `sha256=`. Default empty. */
   prefix: string;
-  /** `hmac`: header with the time in Unix seconds, in lower case. The signed content is then `<timestamp>.<body>`. */
+  /** `hmac` and `ed25519`: header with the time in Unix seconds, in lower case. */
   timestampHeader: string | null;
+  /**
+   * `hmac` and `ed25519`: the signed content, a text with `{body}` once, and `{timestamp}` and `{url}`. Default
+   * `{timestamp}.{body}` with a timestamp header, otherwise `{body}`.
+   */
+  content?: string;
+  /** `hmac` and `ed25519`: seconds that the signed time may differ from the server's. Default 300. */
+  toleranceSeconds?: number;
+  /** `sns`: ARN of the topic. */
+  topic?: string;
 }
 
 export interface ScheduleDefinition {

@@ -5,9 +5,13 @@ import { parseSource } from "../mapping-source.ts";
 import { parsePath } from "../path.ts";
 import { quoted } from "../problem.ts";
 import { readHandshake } from "./handshake.ts";
-import { readBoolean, readChoice, readHeaderName, readName, readNumber, readText } from "./scalars.ts";
+import { readBoolean, readChoice, readName, readNumber, readText } from "./scalars.ts";
 import { readSignature } from "./signature.ts";
 import type { View } from "./view.ts";
+import { readFilter } from "./webhook/filter.ts";
+import { readIdempotency } from "./webhook/idempotency.ts";
+import { readMethods } from "./webhook/methods.ts";
+import { readRespond } from "./webhook/respond.ts";
 
 /** Reads `webhooks` of one target. */
 export function readWebhooks(view: View | null): WebhookDefinition[] {
@@ -32,6 +36,11 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     "raw",
     "files",
     "allow_from",
+    "events",
+    "event",
+    "when",
+    "methods",
+    "keep_rejected",
   ]);
   if (fields === null) return null;
   const slugView = fields.require("slug");
@@ -39,19 +48,21 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
   const fieldMapping = readMapping(fields.get("field_mapping"));
   const signatureView = fields.get("signature");
   const signature = signatureView === null ? null : readSignature(signatureView);
-  const idempotencyView = fields.get("idempotency");
-  const idempotency = idempotencyView === null ? null : readIdempotency(idempotencyView);
+  const idempotency = readIdempotency(fields.get("idempotency"), signature);
   const rateView = fields.get("rate_limit");
   const rateLimit = rateView === null ? null : readRateLimit(rateView);
   const handshake = readHandshake(fields.get("handshake"), signatureView, signature);
-  const respondView = fields.get("respond");
-  const respond = respondView === null ? 202 : readStatus(respondView);
+  const respond = readRespond(fields.get("respond"));
   const rawView = fields.get("raw");
   const raw = rawView === null ? false : readBoolean(rawView);
   const filesView = fields.get("files");
   const files = filesView === null ? "keep" : readChoice(filesView, ["keep", "refuse"] as const);
   const allowView = fields.get("allow_from");
   const allowFrom = allowView === null ? null : readRanges(allowView);
+  const methods = readMethods(fields.get("methods"), signature);
+  const keepRejected = readKeepRejected(fields.get("keep_rejected"), signatureView);
+  const [events, event, when] = [fields.get("events"), fields.get("event"), fields.get("when")];
+  const filter = readFilter({ events, event, when }, signature);
   if (slugView === null || slug === null) return null;
   if (slugs.has(slug)) return slugView.fail(`two webhooks of one target have the slug "${slug}"`);
   slugs.add(slug);
@@ -62,17 +73,22 @@ function readWebhook(view: View, slugs: Set<string>): WebhookDefinition | null {
     idempotency,
     rateLimit,
     ...(handshake !== null && { handshake }),
-    ...(respond === 200 && { respond }),
+    ...(respond !== null && { respond }),
     ...(raw === true && { raw }),
     ...(files === "refuse" && { files }),
     ...(allowFrom !== null && { allowFrom }),
+    ...(methods !== null && { methods }),
+    ...(keepRejected && { keepRejected }),
+    ...filter,
   };
 }
 
-function readStatus(view: View): 200 | 202 | null {
-  const { value } = view;
-  if (value === 200 || value === 202) return value;
-  return view.fail(`${view.path} must be 200 or 202, not ${view.description}`);
+function readKeepRejected(view: View | null, signatureView: View | null): boolean {
+  const keep = view === null ? false : readBoolean(view);
+  if (view !== null && keep === true && signatureView === null) {
+    view.fail(`${view.path} has no effect without a signature: there are no invalid ones to keep`);
+  }
+  return keep === true;
 }
 
 /** IP addresses and CIDR ranges. */
@@ -134,12 +150,6 @@ function readJson(view: View): JsonValue | undefined {
   if (isJson(view.value)) return view.value;
   view.fail(`${view.path} must be a JSON value`);
   return undefined;
-}
-
-function readIdempotency(view: View): { header: string } | null {
-  const headerView = view.fields(["header"])?.require("header") ?? null;
-  const header = headerView === null ? null : readHeaderName(headerView);
-  return header === null ? null : { header };
 }
 
 function readRateLimit(view: View): { requestsPerSecond: number; burst: number } | null {

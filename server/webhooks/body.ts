@@ -111,10 +111,13 @@ export function isJsonContentType(value: string | undefined): boolean {
   return isJson && hasOnlyUtf8(value.slice(whole.length));
 }
 
-/** Parses `;name=value` to the end (RFC 9110, section 5.6.6); false for a syntax error or another charset. */
+/**
+ * Parses `;name=value` to the end (RFC 9110, section 5.6.6); false for a syntax error or another charset. Google's push
+ * notifications have `; utf-8`.
+ */
 function hasOnlyUtf8(parameters: string): boolean {
   const parameter =
-    /;[ \t]*(?:([!#$%&'*+.^_`|~0-9a-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*)?/iy;
+    /;[ \t]*(?:utf-8[ \t]*(?=;|$)|([!#$%&'*+.^_`|~0-9a-z-]+)=("(?:[^"\\]|\\.)*"|[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*)?/iy;
   while (parameter.lastIndex < parameters.length) {
     const match = parameter.exec(parameters);
     if (match === null) return false;

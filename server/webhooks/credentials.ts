@@ -13,7 +13,13 @@ const secretName =
 const urlName = /(?:^|-)(?:location|path|referer|referrer|uri|url)(?:$|-)/;
 
 /** Names that match `secretName` or `urlName` and hold no secret. */
-const plainNames = new Set(["idempotency-key", "x-idempotency-key", "sec-websocket-key", ":authority"]);
+const plainNames = new Set([
+  "idempotency-key",
+  "x-idempotency-key",
+  "x-event-key",
+  "sec-websocket-key",
+  ":authority",
+]);
 
 /** Values that are credentials or contain a webhook's path, whatever the header's name. */
 const secretValue =

@@ -1,7 +1,9 @@
 /** The idempotency key of a request: its delivery id or its `Idempotency-Key`. */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { invalid } from "../errors.ts";
+import type { WebhookDefinition } from "../../project/definition.ts";
+import { fail } from "../errors.ts";
+import type { Once } from "../store/idempotency.ts";
 import type { Route } from "./route-table.ts";
 import { signsDeliveryId } from "./signatures/index.ts";
 
@@ -16,6 +18,8 @@ export interface IdempotencyKey {
   /** SHA-256 of the body, lower-case hex. */
   bodyHash: string;
   lifetimeMs: number;
+  /** A repeat after the execution failed or was cancelled starts another one. */
+  runsAfterFailure: boolean;
 }
 
 export interface KeyedRequest {
@@ -40,27 +44,65 @@ export function idempotencyKeyOf(
   retentionMs: number,
 ): IdempotencyKey | null {
   const { signature, idempotency } = definition;
-  if (signature !== null && signsDeliveryId(signature)) return keyOf(deliveryId, body, keyLifetimeMs);
-  const configured = idempotency === null ? null : keyIn(headers, idempotency.header);
+  const keyOf = (key: string | null, lifetimeMs: number): IdempotencyKey | null =>
+    key === null ? null : newKey(key, definition, body, lifetimeMs);
+  if (signature !== null && signsDeliveryId(signature)) return keyOf(deliveryId, keyLifetimeMs);
+  const configured =
+    idempotency === null || idempotency.header === null ? null : keyIn(headers, idempotency.header);
   const senderId = configured ?? deliveryId;
-  if (senderId !== null) return keyOf(senderId, body, signature === null ? keyLifetimeMs : retentionMs);
-  return keyOf(keyIn(headers, "idempotency-key"), body, keyLifetimeMs);
+  if (senderId !== null) return keyOf(senderId, signature === null ? keyLifetimeMs : retentionMs);
+  return keyOf(keyIn(headers, "idempotency-key"), keyLifetimeMs);
 }
 
 /** The key of a call that carries an `Idempotency-Key`. @throws ConnectError `invalid_argument` */
-export function idempotencyKeyOfCall(header: string | null, body: Uint8Array): IdempotencyKey | null {
-  return header === null ? null : keyOf(checkedKey("idempotency-key", header), body, keyLifetimeMs);
+export function idempotencyKeyOfCall(
+  header: string | null,
+  { definition }: Pick<Route, "definition">,
+  body: Uint8Array,
+): IdempotencyKey | null {
+  if (header === null) return null;
+  return newKey(checkedKey("idempotency-key", header), definition, body, keyLifetimeMs);
 }
 
-function keyOf(key: string | null, body: Uint8Array, lifetimeMs: number): IdempotencyKey | null {
-  return key === null ? null : { key, bodyHash: createHash("sha256").update(body).digest("hex"), lifetimeMs };
+/**
+ * The idempotency key of RunExecution, within an environment. A repeat returns the first execution, also a failed one:
+ * its caller wants the result.
+ * @throws ConnectError `invalid_argument`
+ */
+export function onceForRun(
+  environment: string,
+  header: string | null,
+  parts: readonly [name: string, kind: string, input: string],
+): Once | null {
+  if (header === null) return null;
+  return {
+    // Names of webhooks have four parts.
+    webhook: `${environment}/run`,
+    key: checkedKey("idempotency-key", header),
+    bodyHash: createHash("sha256").update(parts.join("\n")).digest("hex"),
+    lifetimeMs: keyLifetimeMs,
+    runsAfterFailure: false,
+  };
+}
+
+function newKey(
+  key: string,
+  { idempotency }: WebhookDefinition,
+  body: Uint8Array,
+  lifetimeMs: number,
+): IdempotencyKey {
+  const bodyHash = createHash("sha256").update(body).digest("hex");
+  return { key, bodyHash, lifetimeMs, runsAfterFailure: idempotency?.afterFailure !== "replay" };
 }
 
 function checkedKey(name: string, text: string): string {
   // The IETF draft defines the value as a quoted string; most senders omit the quotes.
   const key = /^"(.*)"$/.exec(text)?.[1] ?? text;
   if (key.length > maxKeyCharacters || !visibleAscii.test(key)) {
-    throw invalid(`Cannot use ${name}: it must have 1 to ${maxKeyCharacters} visible ASCII characters.`);
+    throw fail(
+      "IDEMPOTENCY_KEY_INVALID",
+      `Cannot use ${name}: it must have 1 to ${maxKeyCharacters} visible ASCII characters.`,
+    );
   }
   return key;
 }

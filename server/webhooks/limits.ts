@@ -1,11 +1,11 @@
 /**
  * The rate limits of a webhook: its own, its organization's, and a coarse one by sender that applies before the signature
  * is verified. Unverified requests are charged to the coarse limit only, so that strangers cannot exhaust the limits of a
- * signed webhook.
+ * signed webhook. Each process counts for itself: with several, the limits add up.
  */
 import { performance } from "node:perf_hooks";
-import { Code } from "@connectrpc/connect";
 import type { Limits } from "../config.ts";
+import { quotaFailure } from "../errors/details.ts";
 import { fail } from "../errors.ts";
 import {
   type RateClaim,
@@ -83,8 +83,14 @@ function refused(policies: { policy: string; state: RateState }[]) {
   const limits = policies
     .filter(({ state }) => !state.allowed)
     .map(({ policy, state }) => `${state.limit.requestsPerSecond} per second for this ${policy}`);
-  return fail(Code.ResourceExhausted, `Too many requests: the limit is ${limits.join(" and ")}.`, {
-    status: 429,
+  const violations = policies
+    .filter(({ state }) => !state.allowed)
+    .map(({ policy, state }) => ({
+      subject: policy,
+      description: `${state.limit.requestsPerSecond} requests per second`,
+    }));
+  return fail("RATE_LIMITED", `Too many requests: the limit is ${limits.join(" and ")}.`, {
+    details: [quotaFailure(violations)],
     headers: rateLimitHeaders(policies),
   });
 }

@@ -1,5 +1,5 @@
 /**
- * Records rejected requests and handshakes for the delivery inspector. Accepted ones need no record: they are executions. The record is
+ * Records rejected and ignored requests and handshakes for the delivery inspector. Accepted ones need no record: they are executions. The record is
  * written after the response, in batches; a batch that the process had not yet written is lost when it is killed.
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -8,9 +8,10 @@ import { BatchWriter } from "../store/batch-writer.ts";
 import { insertRejected, type RejectedDelivery } from "../store/deliveries.ts";
 import type { Engine } from "../store/engine.ts";
 import { withoutCredentials } from "./credentials.ts";
+import { keepQuery } from "./mapping-sources.ts";
 import type { Route } from "./route-table.ts";
 
-/** Rejected requests and, separately, handshakes kept of each webhook. */
+/** Rejected requests, ignored requests and handshakes kept of each webhook, each separately. */
 export const keptRejections = 100;
 
 /** Bounds on the memory of requests that wait for a store that does not accept writes. */
@@ -22,6 +23,8 @@ export interface Rejection {
   httpStatus: number;
   reason: string;
   headers: IncomingHttpHeaders;
+  /** Path and query. */
+  url: string;
   sizeBytes: number;
   /** JSON text; null when the body was not a JSON object. */
   payload: string | null;
@@ -39,12 +42,14 @@ export class RejectionLog {
     });
   }
 
-  add(route: Route, rejection: Rejection, outcome: "rejected" | "handshake" = "rejected"): void {
+  add(route: Route, rejection: Rejection, outcome: "rejected" | "ignored" | "handshake" = "rejected"): void {
     if (this.#writer.waiting === 0) this.#waitingBytes = 0;
     if (this.#writer.waiting >= maxWaitingRows) return;
     const { payload, sizeBytes } = rejection;
     const isKept = payload !== null && this.#waitingBytes + sizeBytes <= maxWaitingBytes;
     if (isKept) this.#waitingBytes += sizeBytes;
+    const headers = withoutCredentials(rejection.headers, route.definition.signature);
+    keepQuery(route, headers, rejection.url);
     this.#writer.add([
       {
         org_id: route.orgId,
@@ -61,7 +66,7 @@ export class RejectionLog {
         execution_id: null,
         deployment_id: route.deploymentId,
         size_bytes: sizeBytes,
-        headers: JSON.stringify(withoutCredentials(rejection.headers, route.definition.signature)),
+        headers: JSON.stringify(headers),
         payload: isKept ? payload : null,
       },
     ]);

@@ -1,10 +1,10 @@
 /**
- * Finds the route of a webhook. Routes are cached by organization with their mappings compiled. A cached organization is
- * evicted when one of its deployments is activated in this process; the cache is cleared when another process writes to
- * the store.
+ * Finds the route of a webhook. Routes are cached by organization with their mappings compiled. The store notifies all
+ * processes when the webhooks of an organization have changed; they evict the organization.
  */
 import type { TargetKind, WebhookDefinition } from "../../project/definition.ts";
 import { compileMapping, type Mapping } from "../../project/mapping.ts";
+import { compileFilter, type Filter } from "../../project/webhook/filter.ts";
 import { LruCache } from "../lru.ts";
 import { listRoutes, type WebhookRow } from "../store/activation.ts";
 import type { Engine } from "../store/engine.ts";
@@ -22,6 +22,8 @@ export interface Route {
   definition: WebhookDefinition;
   /** Null when the payload is the input. */
   mapping: Mapping | null;
+  /** Null when every request starts an execution. */
+  filter: Filter | null;
   /** The deployment was deleted. */
   gone: boolean;
 }
@@ -37,13 +39,16 @@ const maxOrganizations = 10_000;
 export class RouteTable {
   readonly #engine: Engine;
   readonly #organizations = new LruCache<string, Routes>(maxOrganizations);
-  #version: number;
-  /** The version is read at most once per millisecond: reading it costs more than the rest of the lookup. */
-  #checkedAtMs = 0;
+  /** Increases with each change: rows that were read before a change must not enter the cache. */
+  #generation = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#version = engine.version();
+    engine.listen("routes", (orgId) => {
+      this.#generation++;
+      if (orgId === null) this.#organizations.clear();
+      else this.#organizations.delete(orgId);
+    });
   }
 
   /** A cached route, without waiting; undefined when the organization is not cached or has no such webhook. */
@@ -54,7 +59,7 @@ export class RouteTable {
     name: string,
     slug: string,
   ): Route | undefined {
-    return this.#cached(orgId)?.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
+    return this.#organizations.get(orgId)?.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
   }
 
   async find(
@@ -64,34 +69,17 @@ export class RouteTable {
     name: string,
     slug: string,
   ): Promise<Route | undefined> {
-    const routes = this.#cached(orgId) ?? (await this.#load(orgId));
+    const routes = this.#organizations.get(orgId) ?? (await this.#load(orgId));
     return routes.byTarget.get(`${environment}/${kind}/${name}/${slug}`);
   }
 
   async findBySlug(orgId: string, environment: string, slug: string): Promise<readonly Route[]> {
-    const routes = this.#cached(orgId) ?? (await this.#load(orgId));
+    const routes = this.#organizations.get(orgId) ?? (await this.#load(orgId));
     return routes.bySlug.get(`${environment}/${slug}`) ?? [];
   }
 
-  /** Evicts an organization after its deployments changed. */
-  forget(orgId: string): void {
-    this.#organizations.delete(orgId);
-  }
-
-  #cached(orgId: string): Routes | undefined {
-    const now = Date.now();
-    if (now !== this.#checkedAtMs) {
-      this.#checkedAtMs = now;
-      const version = this.#engine.version();
-      if (version !== this.#version) {
-        this.#version = version;
-        this.#organizations.clear();
-      }
-    }
-    return this.#organizations.get(orgId);
-  }
-
   async #load(orgId: string): Promise<Routes> {
+    const generation = this.#generation;
     const rows = await this.#engine.read(() => listRoutes(orgId));
     const routes: Routes = { byTarget: new Map(), bySlug: new Map() };
     for (const row of rows) {
@@ -103,7 +91,7 @@ export class RouteTable {
       else same.push(route);
     }
     // An unknown organization has no webhooks: requests of strangers must not fill the cache.
-    if (rows.length > 0) this.#organizations.set(orgId, routes);
+    if (rows.length > 0 && generation === this.#generation) this.#organizations.set(orgId, routes);
     return routes;
   }
 }
@@ -121,6 +109,7 @@ export function routeFrom(row: WebhookRow): Route {
     deploymentId: row.deployment_id,
     definition,
     mapping: definition.fieldMapping.length > 0 ? compileMapping(definition.fieldMapping) : null,
+    filter: compileFilter(definition),
     gone: row.gone === 1,
   };
 }

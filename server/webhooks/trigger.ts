@@ -2,18 +2,17 @@
  * Accepts webhook requests: finds the route and commits the execution. The hot path and the RPC methods share this module;
  * they differ only in how they read the request and write the response.
  */
-import { Code, type ConnectError } from "@connectrpc/connect";
+import type { IncomingHttpHeaders } from "node:http";
+import type { ConnectError } from "@connectrpc/connect";
 import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { noSources, type RequestSources } from "../../project/mapping-source.ts";
-import { fail, invalid, notFound } from "../errors.ts";
+import { fail } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
-import type { Program } from "../store/engine.ts";
-import { insertNew, type NewExecution } from "../store/executions.ts";
-import { getIdempotency, putIdempotency } from "../store/idempotency.ts";
+import type { NewExecution } from "../store/executions.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
-import { sourcesOfKept } from "./mapping-sources.ts";
+import { sourcesOfFilter, sourcesOfKept } from "./mapping-sources.ts";
 import type { Route, RouteTable } from "./route-table.ts";
 
 /** The webhook that a request names. */
@@ -81,6 +80,13 @@ export class Trigger {
     return only;
   }
 
+  /** Why the filter of the webhook ignores a request; null when the request starts an execution. */
+  ignores(route: Route, payload: JsonObject, headers: IncomingHttpHeaders, url: string): string | null {
+    const { filter } = route;
+    if (filter === null) return null;
+    return filter.ignores(payload, filter.usesRequest ? sourcesOfFilter(route, headers, url) : noSources);
+  }
+
   /**
    * Queues the execution. Resolves when it is on disk.
    *
@@ -96,8 +102,9 @@ export class Trigger {
     sources?: RequestSources,
   ): Promise<Accepted> {
     const row = newExecution(route, payload, received, sources);
-    const insert = key === null ? insertNew : (fresh: NewExecution) => insertOnce(fresh, route.webhook, key);
-    const executionId = await this.#parts.executor.enqueue(row, insert);
+    const once = key === null ? null : { ...key, webhook: route.webhook };
+    const { executionId, sameBody } = await this.#parts.executor.enqueue(row, once);
+    if (!sameBody) throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another body.");
     return { executionId, replayed: executionId !== row.execution_id };
   }
 }
@@ -133,42 +140,19 @@ function newExecution(
   return row;
 }
 
-/** Inserts the execution unless its key already has one; returns the id of the key's execution. */
-function* insertOnce(
-  row: NewExecution,
-  webhook: string,
-  { key, bodyHash, lifetimeMs }: IdempotencyKey,
-): Program<string> {
-  const before = yield* getIdempotency(row.org_id, webhook, key, row.created_at);
-  if (before !== undefined) {
-    if (before.body_hash === bodyHash) return before.execution_id;
-    throw invalid("The idempotency key was used with another body.", { status: 422 });
-  }
-  yield* putIdempotency({
-    org_id: row.org_id,
-    webhook,
-    key,
-    body_hash: bodyHash,
-    execution_id: row.execution_id,
-    expires_at: row.created_at + lifetimeMs,
-  });
-  return yield* insertNew(row);
-}
-
 /** The same message for an unknown organization, target and slug, so that it does not reveal which ones exist. */
 function noWebhook(): ConnectError {
-  return notFound("There is no such webhook.");
+  return fail("WEBHOOK_NOT_FOUND", "There is no such webhook.");
 }
 
 function goneWebhook(): ConnectError {
-  return fail(Code.NotFound, "The deployment of this webhook was deleted.", { status: 410 });
+  return fail("WEBHOOK_GONE", "The deployment of this webhook was deleted.");
 }
 
 function ambiguous(slug: string, routes: readonly Route[]): ConnectError {
   const names = routes.map((route) => `${route.kind} '${route.name}'`).join(", ");
   return fail(
-    Code.FailedPrecondition,
+    "WEBHOOK_AMBIGUOUS",
     `The slug '${slug}' belongs to several webhooks (${names}); use the path that names the agent or workflow.`,
-    { status: 409 },
   );
 }

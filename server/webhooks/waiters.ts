@@ -1,4 +1,4 @@
-/** `Prefer: wait` (RFC 7240): a trigger's caller may wait for the end of the execution. */
+/** A trigger's caller may wait for the end of the execution (`Prefer: wait`, RFC 7240) or for its response (`respond: output`). */
 import { executionTopic, type Notifier, watch } from "../executions/notifier.ts";
 import { isEnd, type StoredError } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
@@ -6,7 +6,7 @@ import { type ExecutionRow, type ExecutionStatus, getExecution } from "../store/
 import { parseStored } from "../store/json.ts";
 import { parsePreferWait } from "./prefer.ts";
 
-/** Waiting callers of one organization in this process; the preference of further callers is not applied. */
+/** Waiting callers of one organization in this process; further callers do not wait. */
 const maxWaiters = 200;
 
 /** How often to read without a notification: another process may have finished the execution. */
@@ -43,14 +43,44 @@ export class Waiters {
     prefer: string | string[] | null | undefined,
   ): Promise<TriggerResult> {
     const waitSeconds = parsePreferWait(prefer);
-    const count = this.#counts.get(orgId) ?? 0;
-    if (waitSeconds === null || count >= maxWaiters) {
+    const waiting =
+      waitSeconds === null
+        ? null
+        : await this.#counted(orgId, () => this.#wait(orgId, executionId, waitSeconds * 1000, hasEnded));
+    if (waiting === null) {
       const row = replayed ? await this.#engine.read(() => getExecution(orgId, executionId)) : undefined;
       return { status: row?.status ?? "queued", waitSeconds: null, output: null, failure: null };
     }
+    return { waitSeconds, ...outcomeOf(waiting.row) };
+  }
+
+  /**
+   * Waits until the execution has a response or has ended, or the sender is gone. Returns immediately when too many callers
+   * of the organization wait.
+   */
+  async response(
+    orgId: string,
+    executionId: string,
+    timeoutMs: number,
+    gone: AbortSignal,
+  ): Promise<Omit<TriggerResult, "waitSeconds"> & { response: string | null }> {
+    const hasResult = (row: ExecutionRow): boolean => row.response !== null || hasEnded(row);
+    const waiting = await this.#counted(orgId, () =>
+      this.#wait(orgId, executionId, timeoutMs, hasResult, gone),
+    );
+    return { ...outcomeOf(waiting?.row), response: waiting?.row?.response ?? null };
+  }
+
+  /** Runs a wait, unless the organization has too many: then null. */
+  async #counted(
+    orgId: string,
+    wait: () => Promise<ExecutionRow | undefined>,
+  ): Promise<{ row: ExecutionRow | undefined } | null> {
+    const count = this.#counts.get(orgId) ?? 0;
+    if (count >= maxWaiters) return null;
     this.#counts.set(orgId, count + 1);
     try {
-      return { waitSeconds, ...outcomeOf(await this.#wait(orgId, executionId, waitSeconds * 1000)) };
+      return { row: await wait() };
     } finally {
       const left = (this.#counts.get(orgId) ?? 1) - 1;
       if (left > 0) this.#counts.set(orgId, left);
@@ -58,20 +88,31 @@ export class Waiters {
     }
   }
 
-  /** Returns the row when the execution has ended, or its current state after `timeoutMs`. */
-  async #wait(orgId: string, executionId: string, timeoutMs: number): Promise<ExecutionRow | undefined> {
+  /** Returns the row when the wait is over, or its current state after `timeoutMs`. */
+  async #wait(
+    orgId: string,
+    executionId: string,
+    timeoutMs: number,
+    isOver: (row: ExecutionRow) => boolean,
+    gone?: AbortSignal,
+  ): Promise<ExecutionRow | undefined> {
     const watcher = watch(this.#notifier, [executionTopic(executionId)], fallbackMs);
-    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing]);
+    const signals = [AbortSignal.timeout(timeoutMs), this.#closing, ...(gone === undefined ? [] : [gone])];
+    const signal = AbortSignal.any(signals);
     try {
       for (;;) {
         const row = await this.#engine.read(() => getExecution(orgId, executionId));
-        if (row === undefined || isEnd(row.status) || signal.aborted) return row;
+        if (row === undefined || isOver(row) || signal.aborted) return row;
         await watcher.next(signal);
       }
     } finally {
       watcher.stop();
     }
   }
+}
+
+function hasEnded({ status }: ExecutionRow): boolean {
+  return isEnd(status);
 }
 
 function outcomeOf(row: ExecutionRow | undefined): Pick<TriggerResult, "status" | "output" | "failure"> {

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from "../../../project/json.ts";
 import { unwrapped } from "./form.ts";
-import { type Content, maxFields, objectOf, refused, sealed, tooManyFields } from "./result.ts";
+import { type Content, maxFields, objectOf, refused, tooManyFields } from "./result.ts";
 
 const maxHeaderBytes = 8 * 1024;
 
@@ -37,7 +37,7 @@ export function readMultipart(
     const file = { filename, content_type: type, size: content.length };
     fields.push([name, { ...file, base64: content.toString("base64") }]);
   }
-  return sealed(unwrapped(objectOf(fields)), depth);
+  return unwrapped(objectOf(fields), depth);
 }
 
 interface Part {

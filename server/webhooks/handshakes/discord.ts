@@ -7,7 +7,7 @@
 import { type Handshake, jsonAnswer } from "./handshake.ts";
 
 export const discord: Handshake = {
-  event(payload) {
+  event({ payload }) {
     if (payload.type === 0 && payload.event === undefined) return { status: 204, headers: {}, body: "" };
     return payload.type === 1 && payload.event === undefined ? jsonAnswer({ type: 1 }) : null;
   },

@@ -8,8 +8,8 @@ import { type Handshake, jsonAnswer } from "./handshake.ts";
 
 export const eventgrid: Handshake = {
   ...cloudevents,
-  event({ payload }) {
-    const [event] = Array.isArray(payload) ? payload : [];
+  event({ payload: { payload: events } }) {
+    const [event] = Array.isArray(events) ? events : [];
     if (!isJsonObject(event) || event.eventType !== "Microsoft.EventGrid.SubscriptionValidationEvent")
       return null;
     const code = isJsonObject(event.data) ? event.data.validationCode : null;

@@ -3,7 +3,9 @@
  * execution.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import type { WebhookDefinition } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
+import type { FetchUrl } from "../fetch.ts";
 
 export interface PreflightRequest {
   method: string;
@@ -22,14 +24,31 @@ export interface Answer {
   body: string;
 }
 
-/** A response, a refusal with one sentence for the delivery log, or null when the request is no handshake. */
-export type Preflight = Answer | { refused: string } | null;
+/** A refusal with one sentence for the delivery log, answered with 403, or with 503 so that the sender tries again. */
+export interface Refusal {
+  refused: string;
+  status: 403 | 503;
+}
+
+/** Null when the request is no handshake. */
+export type Preflight = Answer | Refusal | null;
+
+export interface VerifiedEvent {
+  payload: JsonObject;
+  definition: WebhookDefinition;
+  /** Values of the handshake's secrets that are set. */
+  secrets: readonly string[];
+  fetchUrl: FetchUrl;
+}
 
 export interface Handshake {
-  /** Responds to a request without reading its body and without a signature: GET, HEAD, OPTIONS, and POST with a query. */
+  /**
+   * Responds to a request without reading its body and without a signature: GET, HEAD, OPTIONS, and POST with a query or
+   * with `x-hook-secret`.
+   */
   preflight?(request: PreflightRequest): Preflight;
   /** Responds to a request whose signature was verified; null for an event. */
-  event?(payload: JsonObject, secrets: readonly string[]): Answer | null;
+  event?(event: VerifiedEvent): Answer | null | Promise<Answer | Refusal | null>;
 }
 
 /** Plain text that no browser interprets: it repeats a part of the request. */

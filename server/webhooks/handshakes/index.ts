@@ -1,6 +1,7 @@
 /** Finds the handshake of a webhook: the configured one, or the one of its signature scheme. */
 import type { HandshakeKind, WebhookDefinition } from "../../../project/definition.ts";
 import { impliedHandshake } from "../../../project/definition.ts";
+import { asana } from "./asana.ts";
 import { cloudevents } from "./cloudevents.ts";
 import { discord } from "./discord.ts";
 import { dropbox } from "./dropbox.ts";
@@ -9,11 +10,12 @@ import type { Handshake } from "./handshake.ts";
 import { meta } from "./meta.ts";
 import { microsoft } from "./microsoft.ts";
 import { slack } from "./slack.ts";
+import { sns } from "./sns.ts";
 import { trello } from "./trello.ts";
 import { websub } from "./websub.ts";
 import { zoom } from "./zoom.ts";
 
-export type { Answer, Handshake } from "./handshake.ts";
+export type { Answer, Handshake, Refusal } from "./handshake.ts";
 
 const handshakes: Record<HandshakeKind, Handshake> = {
   slack,
@@ -26,6 +28,8 @@ const handshakes: Record<HandshakeKind, Handshake> = {
   cloudevents,
   eventgrid,
   websub,
+  asana,
+  sns,
 };
 
 /** Null for a webhook without a handshake. */

@@ -11,6 +11,8 @@ export const meta: Handshake = {
     if (method !== "GET" || query.get("hub.mode") !== "subscribe" || challenge === null) return null;
     const token = Buffer.from(query.get("hub.verify_token") ?? "");
     const isOurs = secrets.some((secret) => secret !== "" && sameSecret(token, secret));
-    return isOurs ? textAnswer(challenge) : { refused: "The verify token is not the webhook's." };
+    return isOurs
+      ? textAnswer(challenge)
+      : { refused: "The verify token is not the webhook's.", status: 403 };
   },
 };

@@ -5,6 +5,6 @@
 import { type Handshake, textAnswer } from "./handshake.ts";
 
 export const slack: Handshake = {
-  event: ({ type, challenge }) =>
+  event: ({ payload: { type, challenge } }) =>
     type === "url_verification" && typeof challenge === "string" ? textAnswer(challenge) : null,
 };

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../../project/json.ts";
 import { type Handshake, jsonAnswer } from "./handshake.ts";
 
 export const zoom: Handshake = {
-  event({ event, payload }, [secret]) {
+  event({ payload: { event, payload }, secrets: [secret] }) {
     if (event !== "endpoint.url_validation" || !isJsonObject(payload) || secret === undefined) return null;
     const { plainToken } = payload;
     if (typeof plainToken !== "string") return null;

@@ -11,51 +11,59 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SignatureDefinition, SignatureScheme } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
-import * as hmac from "./hmac.ts";
+import { basic } from "./general/basic.ts";
+import { ed25519 } from "./general/ed25519.ts";
+import * as hmac from "./general/hmac.ts";
+import * as standard from "./general/standard.ts";
+import * as token from "./general/token.ts";
 import type { Scheme, SignatureRule, Verification } from "./scheme.ts";
 import { noSecret } from "./scheme.ts";
-import { basic } from "./senders/basic.ts";
-import { bitbucket } from "./senders/bitbucket.ts";
-import { calendly } from "./senders/calendly.ts";
-import { discord } from "./senders/discord.ts";
-import { dropbox } from "./senders/dropbox.ts";
-import { github } from "./senders/github.ts";
-import { gitlab } from "./senders/gitlab.ts";
-import { hubspot } from "./senders/hubspot.ts";
-import { jira } from "./senders/jira.ts";
-import { lemonsqueezy } from "./senders/lemonsqueezy.ts";
-import { line } from "./senders/line.ts";
-import { linear } from "./senders/linear.ts";
-import { mailgun } from "./senders/mailgun.ts";
-import { meta } from "./senders/meta.ts";
-import { microsoft } from "./senders/microsoft.ts";
-import { paddle } from "./senders/paddle.ts";
-import { sendgrid } from "./senders/sendgrid.ts";
-import { shopify } from "./senders/shopify.ts";
-import { slack } from "./senders/slack.ts";
-import { square } from "./senders/square.ts";
-import { stripe } from "./senders/stripe.ts";
-import { trello } from "./senders/trello.ts";
-import { twilio } from "./senders/twilio.ts";
-import { typeform } from "./senders/typeform.ts";
-import { zoom } from "./senders/zoom.ts";
-import * as standard from "./standard.ts";
-import * as token from "./token.ts";
+import { asana } from "./senders/apps/asana.ts";
+import { calendly } from "./senders/apps/calendly.ts";
+import { dropbox } from "./senders/apps/dropbox.ts";
+import { hubspot } from "./senders/apps/hubspot.ts";
+import { mailgun } from "./senders/apps/mailgun.ts";
+import { sendgrid } from "./senders/apps/sendgrid.ts";
+import { typeform } from "./senders/apps/typeform.ts";
+import { google } from "./senders/cloud/google.ts";
+import { microsoft } from "./senders/cloud/microsoft.ts";
+import { sns } from "./senders/cloud/sns.ts";
+import { bitbucket } from "./senders/code/bitbucket.ts";
+import { github } from "./senders/code/github.ts";
+import { gitlab } from "./senders/code/gitlab.ts";
+import { jira } from "./senders/code/jira.ts";
+import { linear } from "./senders/code/linear.ts";
+import { trello } from "./senders/code/trello.ts";
+import { discord } from "./senders/messages/discord.ts";
+import { line } from "./senders/messages/line.ts";
+import { meta } from "./senders/messages/meta.ts";
+import { slack } from "./senders/messages/slack.ts";
+import { twilio } from "./senders/messages/twilio.ts";
+import { zoom } from "./senders/messages/zoom.ts";
+import { lemonsqueezy } from "./senders/payments/lemonsqueezy.ts";
+import { paddle } from "./senders/payments/paddle.ts";
+import { shopify } from "./senders/payments/shopify.ts";
+import { square } from "./senders/payments/square.ts";
+import { stripe } from "./senders/payments/stripe.ts";
 
+export { signedFields } from "./request.ts";
 export type { SignatureRule, Verification } from "./scheme.ts";
 
 const schemes: Record<SignatureScheme, Scheme> = {
   standard,
   svix: standard,
   hmac,
+  ed25519,
   token,
   basic,
+  asana,
   bitbucket,
   calendly,
   discord,
   dropbox,
   github,
   gitlab,
+  google,
   hubspot,
   jira,
   lemonsqueezy,
@@ -68,6 +76,7 @@ const schemes: Record<SignatureScheme, Scheme> = {
   sendgrid,
   shopify,
   slack,
+  sns,
   square,
   stripe,
   trello,
@@ -77,7 +86,8 @@ const schemes: Record<SignatureScheme, Scheme> = {
 };
 
 /**
- * Verifies the raw bytes, before anything is parsed. Never throws; refuses when no secret is set.
+ * Verifies the raw bytes, before anything is parsed. Never throws; refuses when no secret is set. `SnsVerifier` verifies
+ * the scheme `sns`, which has no secret.
  *
  * @param secrets - the values of `definition.secrets`, without those that are not set
  * @param headers - names in lower case
@@ -99,6 +109,8 @@ export function verifySignature(
 /**
  * Reads the sender's delivery id. Separate from `verifySignature` because some senders put it in the payload, which is parsed
  * once and only after verification.
+ *
+ * @param payload - the signed body
  */
 export function readDeliveryId(
   definition: SignatureDefinition,
@@ -120,4 +132,6 @@ export const ruleMessages: Readonly<Record<SignatureRule, string>> = {
   mismatch: "The webhook's signature does not match its body.",
   time: "The webhook's time is unreadable or more than 300 seconds from the server's.",
   unusable: "The webhook's signature cannot be checked, because its secret is not set or not usable.",
+  unavailable:
+    "The webhook's signature cannot be checked now, because the sender's certificate is unavailable.",
 };

@@ -6,7 +6,7 @@ import type { Verification } from "./scheme.ts";
 import { accepted, missing, refused } from "./scheme.ts";
 
 /** Seconds that a signed time may differ from the server's, in either direction. */
-const toleranceSeconds = 300;
+const defaultToleranceSeconds = 300;
 
 /** A header's text; null when it is absent, empty or a list. `name` in lower case. */
 export function header(headers: IncomingHttpHeaders, name: string): string | null {
@@ -15,7 +15,12 @@ export function header(headers: IncomingHttpHeaders, name: string): string | nul
 }
 
 /** Refuses a time that is not whole seconds of Unix time near the server's; null when it is accepted. */
-export function refuseTime(seconds: string | null, name: string, nowSeconds: number): Verification | null {
+export function refuseTime(
+  seconds: string | null,
+  name: string,
+  nowSeconds: number,
+  toleranceSeconds: number = defaultToleranceSeconds,
+): Verification | null {
   if (seconds === null) return missing(name);
   if (!/^[0-9]{1,12}$/.test(seconds)) {
     return refused("time", `The time in ${name} must be whole seconds of Unix time.`);
@@ -44,6 +49,11 @@ export function parsedObject(body: Uint8Array): JsonObject | null {
   } catch {
     return null;
   }
+}
+
+/** The fields of a body that is JSON or a form, whatever its content type is: an object of the signed values. */
+export function signedFields(body: Uint8Array): JsonObject {
+  return parsedObject(body) ?? Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
 }
 
 /** The sender's id, which may have any type and length. */

@@ -26,9 +26,9 @@ export interface SignedRequest {
 
 /**
  * The violated rule: the signature is missing, malformed or wrong, the time is missing, unreadable or too far from the
- * server's, or the webhook has no usable secret.
+ * server's, the webhook has no usable secret, or the sender's certificate is unavailable for now.
  */
-export type SignatureRule = "missing" | "malformed" | "mismatch" | "time" | "unusable";
+export type SignatureRule = "missing" | "malformed" | "mismatch" | "time" | "unusable" | "unavailable";
 
 /**
  * `rule` may be sent to the sender (`ruleMessages`). `reason` is one sentence for the delivery inspector. Neither contains
