@@ -3,8 +3,10 @@
  * limits. An invalid value stops the start with a message that names the variable, the rule and the value.
  */
 import { resolve } from "node:path";
+import { checkDatabaseUrl } from "./database-url.ts";
 import { parseRunnerNetwork, type RunnerNetwork } from "./runner-network.ts";
 import type { RuntimeName } from "./runtime.ts";
+import { parseStorageUrl, type S3Config } from "./storage-url.ts";
 
 export interface Limits {
   /** Bytes of a request body. */
@@ -17,6 +19,8 @@ export interface Limits {
   unpackedBytes: number;
   /** Files in a package. */
   packageFiles: number;
+  /** Bytes of unpacked packages that this server keeps on its disk. */
+  packageCacheBytes: number;
   /** Bytes of an execution's output, as JSON. */
   outputBytes: number;
   /** Bytes of one log line. */
@@ -45,24 +49,42 @@ export interface Limits {
   organizationBurst: number;
 }
 
+/** What a process does: `api` accepts requests, `worker` runs executions and schedules, `all` does both. */
+export type Role = "all" | "api" | "worker";
+const roles: readonly Role[] = ["all", "api", "worker"];
+
 export interface Config {
   host: string;
   /** 0 picks a free port. */
   port: number;
   dataDir: string;
+  role: Role;
+  /** PostgreSQL; null keeps the store in the data folder. */
+  database: DatabaseConfig | null;
   /** The URL that clients use, without a trailing slash; null means the address that the server listens on. */
   publicUrl: string | null;
   /** Further names by which clients may address a server that listens on loopback, without a port. */
   allowedHosts: string[];
+  /** Origins of web pages whose scripts may call the service; `*` is every origin. */
+  corsOrigins: string[];
   /** The first API key, registered in an empty store; null generates one. */
   apiKey: string | null;
   /** The key that encrypts secrets, 32 bytes in base64 or hex; null reads it from a file of the data folder. */
   masterKey: string | null;
   tls: { certFile: string; keyFile: string } | null;
+  /** Object storage with the S3 API; null keeps packages in the data folder. */
+  storage: S3Config | null;
   runners: RunnerConfig;
   /** Allows several organizations although the boundary around runners does not stop malicious code. */
   allowUnsandboxed: boolean;
   limits: Limits;
+}
+
+export interface DatabaseConfig {
+  /** Contains a password. */
+  url: string;
+  /** Connections of this process. */
+  connections: number;
 }
 
 /** The boundary around runners. */
@@ -82,6 +104,7 @@ export interface ServeOptions {
   port?: number | undefined;
   dataDir?: string | undefined;
   publicUrl?: string | undefined;
+  role?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
 }
@@ -103,6 +126,7 @@ export const limitVariables: Record<keyof Limits, LimitVariable> = {
   packageBytes: { variable: "SVC_MAX_PACKAGE_BYTES", default: 50 * 1024 ** 2, min: 1024 },
   unpackedBytes: { variable: "SVC_MAX_UNPACKED_BYTES", default: 250 * 1024 ** 2, min: 1024 },
   packageFiles: { variable: "SVC_MAX_PACKAGE_FILES", default: 20_000, min: 1 },
+  packageCacheBytes: { variable: "SVC_PACKAGE_CACHE_BYTES", default: 10 * 1024 ** 3, min: 1 },
   outputBytes: { variable: "SVC_MAX_OUTPUT_BYTES", default: 4 * 1024 ** 2, min: 1 },
   logLineBytes: { variable: "SVC_MAX_LOG_LINE_BYTES", default: 16 * 1024, min: 64 },
   logLines: { variable: "SVC_MAX_LOG_LINES", default: 10_000, min: 1 },
@@ -145,11 +169,15 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     host: options.host ?? (env.SVC_HOST || "127.0.0.1"),
     port: port(options.port ?? env.SVC_PORT ?? 7070),
     dataDir: resolve(options.dataDir ?? (env.SVC_DATA_DIR || ".svc")),
+    role: oneOf("the role (--role, SVC_ROLE)", options.role ?? env.SVC_ROLE, roles) ?? "all",
+    database: database(env),
     publicUrl: publicUrl(options.publicUrl ?? env.SVC_PUBLIC_URL),
     allowedHosts: hostNames(env.SVC_ALLOWED_HOSTS ?? ""),
+    corsOrigins: corsOrigins(env.SVC_CORS_ORIGINS ?? ""),
     apiKey: env.SVC_API_KEY || null,
     masterKey: env.SVC_MASTER_KEY || null,
     tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
+    storage: env.SVC_STORAGE_URL ? parseStorageUrl(env.SVC_STORAGE_URL, env) : null,
     runners: {
       runtime: oneOf("SVC_RUNNER", env.SVC_RUNNER, ["node", "bun", "deno"]),
       path: env.SVC_RUNNER_PATH ? resolve(env.SVC_RUNNER_PATH) : null,
@@ -158,6 +186,15 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     },
     allowUnsandboxed: env.SVC_ALLOW_UNSANDBOXED === "1",
     limits: limits(env),
+  };
+}
+
+/** The database of `SVC_DATABASE_URL`. @throws Error that names the variable and the rule, without the password */
+export function database(env: Environment): DatabaseConfig | null {
+  if (!env.SVC_DATABASE_URL) return null;
+  return {
+    url: checkDatabaseUrl(env.SVC_DATABASE_URL),
+    connections: wholeNumber("SVC_DATABASE_CONNECTIONS", env.SVC_DATABASE_CONNECTIONS || 9, 3, 1_000),
   };
 }
 
@@ -211,6 +248,21 @@ function hostNames(value: string): string[] {
     );
   }
   return names.filter((name) => name !== "");
+}
+
+function corsOrigins(value: string): string[] {
+  const origins = value.split(",").map((origin) => origin.trim());
+  const known = origins.filter((origin) => origin !== "");
+  const wrong = known.find(
+    (origin) =>
+      origin !== "*" && (origin.includes("*") || !URL.canParse(origin) || new URL(origin).origin !== origin),
+  );
+  if (wrong !== undefined) {
+    throw new Error(
+      `Cannot use SVC_CORS_ORIGINS: it must be * or origins separated by commas, for example https://app.example.com, not '${wrong}'.`,
+    );
+  }
+  return known;
 }
 
 function publicUrl(value: string | undefined): string | null {

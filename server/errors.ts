@@ -1,8 +1,21 @@
 /**
- * The public error type is `ConnectError`: a code, a message for the caller and, for REST paths, a more exact HTTP status.
+ * The public error type is `ConnectError`: a code, a message for the caller, details and, for REST paths, a more exact HTTP
+ * status. Each error has the detail `ErrorInfo` with a reason of `errors/reasons.ts`.
  * Callers see any other error as `internal`.
  */
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { errorToJson } from "@connectrpc/connect/protocol-connect";
+import {
+  badRequest,
+  type Detail,
+  errorInfo,
+  hasReason,
+  preconditionFailure,
+  resourceInfo,
+  retryInfo,
+} from "./errors/details.ts";
+import { genericReason, type Reason, reasons } from "./errors/reasons.ts";
 
 /** The server cannot start. `advice` says in one line what to do. */
 export class StartError extends Error {
@@ -19,35 +32,86 @@ export class StartError extends Error {
 export const statusHeader = "svc-http-status";
 
 export interface FailOptions {
-  /** The HTTP status on REST paths, if it differs from that of the code. */
+  /** The HTTP status on REST paths, if it differs from that of the reason. */
   status?: number;
-  /** Headers of the response. */
+  /** Headers of the response. `retry-after` in seconds also becomes a detail. */
   headers?: Record<string, string>;
+  /** Metadata of the reason. */
+  metadata?: Record<string, string>;
+  /** Further details. */
+  details?: readonly Detail[];
   /** For the log of the server; never sent. */
   cause?: unknown;
 }
 
-/** Creates a public error. `message` is one sentence: what could not be done, the rule, the value. */
-export function fail(code: Code, message: string, options: FailOptions = {}): ConnectError {
-  const metadata = new Headers(options.headers);
-  if (options.status !== undefined) metadata.set(statusHeader, String(options.status));
-  return new ConnectError(message, code, metadata, undefined, options.cause);
+/**
+ * Creates a public error. `message` is one sentence: what could not be done, the rule, the value.
+ *
+ * @param reason - a code stands for the generic reason of that code
+ */
+export function fail(reason: Reason | Code, message: string, options: FailOptions = {}): ConnectError {
+  const named = typeof reason === "string" ? reason : genericReason(reason);
+  const row = reasons[named];
+  const headers = new Headers(options.headers);
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
+  const status = options.status ?? row.status;
+  if (status !== undefined) headers.set(statusHeader, String(status));
+  const code = typeof reason === "string" ? row.code : reason;
+  const error = new ConnectError(message, code, headers, undefined, options.cause);
+  error.details.push(errorInfo(named, options.metadata), ...(options.details ?? []));
+  if (Number.isSafeInteger(retryAfter)) error.details.push(retryInfo(retryAfter));
+  return error;
 }
 
 export const invalid = (message: string, options?: FailOptions): ConnectError =>
-  fail(Code.InvalidArgument, message, options);
+  fail("INVALID_ARGUMENT", message, options);
 export const notFound = (message: string, options?: FailOptions): ConnectError =>
-  fail(Code.NotFound, message, options);
+  fail("NOT_FOUND", message, options);
+
+/** The error for a resource that the organization does not have. */
+export function noResource(type: string, name: string, message: string): ConnectError {
+  return fail("RESOURCE_NOT_FOUND", message, {
+    metadata: { resource_type: type },
+    details: [resourceInfo(type, name)],
+  });
+}
+
+/** The error for a resource whose state does not allow the request. */
+export function wrongState(reason: Reason, type: string, name: string, message: string): ConnectError {
+  return fail(reason, message, {
+    metadata: { resource_type: type },
+    details: [preconditionFailure(reason, `${type}/${name}`, message), resourceInfo(type, name)],
+  });
+}
+
+/** The error for one invalid field. */
+export function invalidField(field: string, rule: string, message: string): ConnectError {
+  return fail("INVALID_FIELD", message, {
+    metadata: { field },
+    details: [badRequest([{ field, description: message, reason: rule }])],
+  });
+}
 
 /** Maps a thrown value to a public error; passes internal errors to `report`. */
 export function toPublicError(thrown: unknown, report: (error: unknown) => void): ConnectError {
-  if (thrown instanceof ConnectError && isPublic(thrown)) return thrown;
+  if (thrown instanceof ConnectError && isPublic(thrown)) return withReason(thrown);
   if (isStoreFull(thrown)) {
     report(thrown);
-    return fail(Code.Unavailable, "The service cannot write to its store at the moment.");
+    return fail("STORE_UNAVAILABLE", "The service cannot write to its store at the moment.");
+  }
+  if (thrown instanceof Error && thrown.name === "StoreUnavailable") {
+    report(thrown);
+    const headers = { "retry-after": "1" };
+    return fail("STORE_UNAVAILABLE", "The service cannot reach its store at the moment.", { headers });
   }
   report(thrown);
-  return fail(Code.Internal, "The service failed to process the request.");
+  return fail("INTERNAL", "The service failed to process the request.");
+}
+
+/** Errors of the libraries have a code only. */
+export function withReason(error: ConnectError): ConnectError {
+  if (!hasReason(error)) error.details.push(errorInfo(genericReason(error.code)));
+  return error;
 }
 
 /** An internal error is public only when a service set its status: the failure of an execution that the caller awaited. */
@@ -82,18 +146,27 @@ const httpStatus: Record<Code, number> = {
   [Code.Unauthenticated]: 401,
 };
 
+/** The HTTP status of a code. */
+export function httpStatusOf(code: Code): number {
+  return httpStatus[code];
+}
+
 /** The HTTP status of an error on a REST path. */
 export function statusOf(error: ConnectError): number {
   const exact = error.metadata.get(statusHeader);
   return exact === null ? httpStatus[error.code] : Number(exact);
 }
 
-/** The code as it is spelled in JSON, for example `invalid_argument`. */
-function codeName(code: Code): string {
-  return Code[code].replace(/[A-Z]/g, (letter, at) => (at > 0 ? "_" : "") + letter.toLowerCase());
+/** The same as for the RPC protocols: names of the contract, and every field. */
+const debugOptions = { useProtoFieldName: true, alwaysEmitImplicit: true };
+
+/** The body of the response to a caller that waited for an execution, which failed. */
+export function executionFailure(message: string, executionId: string): JsonValue {
+  const error = fail("EXECUTION_FAILED", message, { metadata: { execution_id: executionId } });
+  return { ...(errorJson(error) as JsonObject), execution_id: executionId };
 }
 
-/** The body of an error response on REST paths. */
-export function errorJson(error: ConnectError): { code: string; message: string } {
-  return { code: codeName(error.code), message: error.rawMessage };
+/** The body of an error response: the error JSON of the Connect protocol, with the details and their JSON in `debug`. */
+export function errorJson(error: ConnectError): JsonValue {
+  return errorToJson(error, debugOptions);
 }

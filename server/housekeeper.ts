@@ -5,21 +5,26 @@
  */
 import type { ObjectStorage } from "./storage/contract.ts";
 import { deleteOldDeliveries } from "./store/deliveries.ts";
+import { failAbandoned } from "./store/deployments.ts";
 import type { Engine, Program } from "./store/engine.ts";
 import {
+  beginDeletion,
   deleteOldExecutions,
   deleteOldLogs,
   deleteOldTicks,
   deleteOldUploads,
-  deleteUnusedObject,
+  finishDeletion,
   listUnusedObjects,
 } from "./store/housekeeping.ts";
 import { deleteExpiredIdempotency } from "./store/idempotency.ts";
+import { deleteOldChecks } from "./store/module-checks.ts";
+import { deleteUpload, listExpiredUploads, toUpload } from "./store/objects.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;
 const pauseMs = 20;
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** Removes unpacked packages. */
 interface PackageFolders {
@@ -62,15 +67,19 @@ export class Housekeeper {
 
   /** Deletes everything that has expired at `nowMs`. */
   async round(nowMs: number): Promise<void> {
-    const { engine, retentionDays } = this.#parts;
+    const { retentionDays } = this.#parts;
+    await this.#parts.engine.write(function* () {
+      yield* failAbandoned(nowMs - hourMs, nowMs);
+      yield* deleteOldChecks(nowMs - hourMs);
+    });
     const expiredBefore = nowMs - retentionDays * dayMs;
     await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldDeliveries(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));
-    await engine.write(() => deleteOldUploads(nowMs));
-    await this.#deleteUnusedPackages(nowMs - dayMs);
+    await this.#deleteUploads(nowMs);
+    await this.#deleteUnusedPackages(nowMs - dayMs, nowMs);
   }
 
   async #inBatches(batch: () => Program<number>): Promise<void> {
@@ -80,14 +89,29 @@ export class Housekeeper {
     }
   }
 
-  /** The row is deleted first: a package without a row is uploaded again, but a row must always have its package. */
-  async #deleteUnusedPackages(beforeMs: number): Promise<void> {
-    const { engine, storage, packages } = this.#parts;
-    for (const { org_id, digest } of await engine.read(() => listUnusedObjects(beforeMs, batchSize))) {
+  /**
+   * Staged uploads are discarded first, an hour after their URLs expire: a request that began before may still run. A
+   * confirmed upload is discarded too, because its URLs remained valid.
+   */
+  async #deleteUploads(nowMs: number): Promise<void> {
+    const { engine, storage } = this.#parts;
+    if (storage.staging === undefined) return engine.write(() => deleteOldUploads(nowMs));
+    for (const row of await engine.read(() => listExpiredUploads(nowMs - hourMs, batchSize))) {
       if (this.#closing.signal.aborted) return;
-      if (!(await engine.write(() => deleteUnusedObject(org_id, digest, beforeMs)))) continue;
+      await storage.staging.discard(toUpload(row));
+      await engine.write(() => deleteUpload(row.org_id, row.upload_id));
+    }
+  }
+
+  /** While the object is being deleted, its row remains and prevents that the same package is stored again. */
+  async #deleteUnusedPackages(beforeMs: number, nowMs: number): Promise<void> {
+    const { engine, storage, packages } = this.#parts;
+    for (const { org_id, digest } of await engine.read(() => listUnusedObjects(beforeMs, batchSize, nowMs))) {
+      if (this.#closing.signal.aborted) return;
+      if (!(await engine.write(() => beginDeletion(org_id, digest, beforeMs, nowMs)))) continue;
       await storage.delete({ orgId: org_id, digest });
       await packages.remove({ orgId: org_id, digest });
+      await engine.write(() => finishDeletion(org_id, digest));
     }
   }
 }

@@ -1,23 +1,21 @@
 /** The composition root: the only file that names the concrete drivers and connects the parts. */
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { KeyWatch } from "./auth/key-watch.ts";
 import type { Config } from "./config.ts";
+import { type OpenStore, openStorage, openStore } from "./drivers.ts";
 import { StartError } from "./errors.ts";
-import { runChildExecution } from "./executions/child-executions.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
+import { RemotePools } from "./executions/module-checks/remote-pools.ts";
 import { Notifier } from "./executions/notifier.ts";
-import { createPools } from "./executions/pool/index.ts";
 import { type Boundary, describeBoundary, holds } from "./executions/sandbox/boundary.ts";
 import { chooseBoundary } from "./executions/sandbox/choose-boundary.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
-import { Housekeeper } from "./housekeeper.ts";
 import { createListener, type Listener } from "./listener/index.ts";
-import { runnerLogs } from "./logs.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
+import { createProbes } from "./routes/probes.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { openMasterKey } from "./secrets/open-master-key.ts";
 import { Redactors } from "./secrets/redactors.ts";
@@ -25,18 +23,19 @@ import { Vault } from "./secrets/vault.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployment-cache.ts";
 import { Packages } from "./services/packages.ts";
-import { openFileStorage } from "./storage/filesystem.ts";
+import { Readiness } from "./services/standard/readiness.ts";
 import { failAbandoned } from "./store/deployments.ts";
 import type { Engine } from "./store/engine.ts";
-import { lockDataDir } from "./store/lock.ts";
 import { countOrganizations } from "./store/organizations.ts";
 import { isolationSetting, putSetting } from "./store/settings.ts";
-import { openSqlite } from "./store/sqlite.ts";
+import { type FetchUrl, fetchUrl } from "./webhooks/fetch.ts";
 import { WebhookLimits } from "./webhooks/limits.ts";
 import { RejectionLog } from "./webhooks/rejection-log.ts";
 import { RouteTable } from "./webhooks/route-table.ts";
+import { SnsVerifier } from "./webhooks/sns/verifier.ts";
 import { Trigger } from "./webhooks/trigger.ts";
 import { Waiters } from "./webhooks/waiters.ts";
+import { openWorker } from "./worker.ts";
 
 /** Running executions may finish for this long after SIGTERM; then they are requeued. */
 const shutdownGraceMs = 20_000;
@@ -49,8 +48,8 @@ export interface RunningServer {
   url: string;
   /** The URL that clients use. */
   publicUrl: string;
-  /** The boundary around runners, in words. */
-  isolation: string;
+  /** The boundary around runners, in words; null without runners. */
+  isolation: string | null;
   /**
    * Creates the first organization in an empty store, then serves requests. Until then requests are answered with 503.
    * @param showFirstKey - called with the first API key before the key is stored, unless the operator provided one
@@ -60,26 +59,43 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+export interface Outside {
+  /** Sends requests to senders of webhooks. */
+  fetchUrl?: FetchUrl;
+  /** Several servers use the data folder. */
+  shared?: boolean;
+}
+
 /**
  * Listens before it opens the data folder, so that a start that fails because of the port leaves nothing behind.
+ * @param outside - replaced in tests
  * @throws Error with one sentence; `StartError` when there is specific advice
  */
-export async function startServer(config: Config): Promise<RunningServer> {
+export async function startServer(config: Config, outside: Outside = {}): Promise<RunningServer> {
+  if (config.role !== "all" && config.database === null && !outside.shared) {
+    throw new Error(
+      `Cannot use the role '${config.role}' (--role, SVC_ROLE): it needs a database that several processes share; set SVC_DATABASE_URL.`,
+    );
+  }
   let handler: Handler = answerStarting;
   const listener = createListener((request, response) => handler(request, response), config);
   const port = await listener.listen(config.port, config.host);
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;
   const url = `${config.tls === null ? "http" : "https"}://${host}:${port}`;
-  let lock: { release(): void } | null = null;
-  let engine: Engine | null = null;
+  let store: OpenStore | null = null;
   try {
-    lock = lockDataDir(config.dataDir);
-    engine = openSqlite(config.dataDir);
-    const parts = { config, engine, lock, listener, url, serve: (next: Handler) => (handler = next) };
+    store = await openStore(config, outside.shared ?? false);
+    const parts = {
+      config,
+      store,
+      listener,
+      url,
+      fetchUrl: outside.fetchUrl ?? fetchUrl,
+      serve: (next: Handler) => (handler = next),
+    };
     return await compose(parts);
   } catch (error) {
-    await engine?.close();
-    lock?.release();
+    await store?.close();
     const drained = listener.drain();
     listener.close();
     await drained;
@@ -89,25 +105,30 @@ export async function startServer(config: Config): Promise<RunningServer> {
 
 interface Parts {
   config: Config;
-  engine: Engine;
-  lock: { release(): void };
+  store: OpenStore;
   listener: Listener;
   url: string;
+  fetchUrl: FetchUrl;
   /** Sets the handler of all later requests. */
   serve(handler: Handler): void;
 }
 
-async function compose({ config, engine, lock, listener, url, serve }: Parts): Promise<RunningServer> {
+async function compose(parts: Parts): Promise<RunningServer> {
+  const { config, listener, url, serve } = parts;
+  const { engine, exclusive } = parts.store;
   const { limits } = config;
-  const boundary = chooseBoundary({ ...config.runners, dataDir: config.dataDir, env: process.env });
-  await checkBoundary(config, engine, boundary);
+  const boundary =
+    config.role === "api"
+      ? null
+      : chooseBoundary({ ...config.runners, dataDir: config.dataDir, env: process.env });
+  if (boundary !== null) await checkBoundary(config, engine, boundary);
   const master = await openMasterKey(engine, config.masterKey ?? undefined, config.dataDir);
-  await engine.write(() => failAbandoned(Date.now()));
+  if (exclusive) await engine.write(() => failAbandoned(Date.now(), Date.now()));
 
   const closing = new AbortController();
-  const notifier = new Notifier();
-  const logs = new LogWriter(engine, notifier);
-  const storage = openFileStorage(config.dataDir, config.limits);
+  const notifier = new Notifier(engine);
+  const logs = new LogWriter(engine);
+  const storage = await openStorage(config);
   const packages = new Packages(config.dataDir, storage, limits);
   const deployments = new DeploymentCache(engine);
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
@@ -115,11 +136,11 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
   const vault = new Vault(engine, master);
   const redactors = new Redactors();
   const rejections = new RejectionLog(engine);
+  const owner = newOwner();
   const executor = new Executor({
     engine,
-    owner: newOwner(),
+    owner,
     limits,
-    notifier,
     logs,
     definitionOf,
     async secretsOf(orgId) {
@@ -129,36 +150,18 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     },
     redactorOf: (orgId) => redactors.of(orgId),
   });
-  const children = { engine, executor, notifier, definitionOf };
-  const pools = createPools({
-    boundary,
-    limits: {
-      memoryBytes: limits.runnerMemoryBytes,
-      outputBytes: limits.outputBytes,
-      jsonDepth: limits.jsonDepth,
-      logLineBytes: limits.logLineBytes,
-      logLines: limits.logLines,
-      executionsPerRunner: limits.executionsPerRunner,
-      runnersPerDeployment: limits.runnersPerDeployment,
-      idleMs: 300_000,
-      killGraceMs: 5_000,
-      blockedMs: 5_000,
-    },
-    events: {
-      log: runnerLogs(executor, deployments, logs, redactors),
-      runChildExecution: (executionId, request, signal) =>
-        runChildExecution(children, executionId, request, signal),
-    },
-    scratchRoot: join(config.dataDir, "tmp", "runners"),
-    async locate(deploymentId) {
-      const { orgId, digest } = await deployments.location(deploymentId);
-      const { network } = await deployments.definition(orgId, deploymentId);
-      return { deploymentId, directory: await packages.ensure({ orgId, digest }), network };
-    },
-  });
+  const scheduler = new Scheduler({ engine, clock: systemClock });
+  const worker =
+    boundary === null
+      ? null
+      : openWorker({
+          ...{ config, store: parts.store, boundary, owner, executor, scheduler, notifier, logs },
+          ...{ redactors, deployments, storage, packages },
+        });
+  const organizationOf = async (id: string): Promise<string> => (await deployments.location(id)).orgId;
+  const pools = worker?.pools ?? new RemotePools({ engine, organizationOf, closing: closing.signal });
   const routes = new RouteTable(engine);
   const trigger = new Trigger({ routes, executor });
-  const scheduler = new Scheduler({ engine, executor, notifier, clock: systemClock });
   const app: App = {
     config,
     baseUrl: () => config.publicUrl ?? url,
@@ -177,40 +180,42 @@ async function compose({ config, engine, lock, listener, url, serve }: Parts): P
     vault,
     limits: new WebhookLimits(limits),
     rejections,
+    sns: new SnsVerifier(parts.fetchUrl),
+    fetchUrl: parts.fetchUrl,
     waiters: new Waiters(engine, notifier, closing.signal),
     closing: closing.signal,
   };
   let ready = false;
-  const authenticator = new Authenticator(engine);
-  const keyWatch = new KeyWatch(engine);
-  await executor.start(pools, true);
-  scheduler.start();
-  const housekeeper = new Housekeeper({ engine, storage, packages, retentionDays: limits.retentionDays });
-  housekeeper.start();
+  await worker?.start();
 
   return {
     url,
     publicUrl: app.baseUrl(),
-    isolation: describeBoundary(boundary),
+    isolation: boundary === null ? null : describeBoundary(boundary),
     async open(showFirstKey) {
-      await prepareFirstRun(engine, config.apiKey, showFirstKey);
-      serve(createDispatcher({ app, authenticator, keyWatch, isReady: () => ready }));
+      const isReady = (): boolean => ready;
+      if (config.role === "worker") {
+        serve(createProbes(new Readiness(app), isReady));
+      } else {
+        await prepareFirstRun(parts.store, config.apiKey, showFirstKey);
+        const authenticator = new Authenticator(engine);
+        serve(createDispatcher({ app, authenticator, keyWatch: new KeyWatch(engine), isReady }));
+      }
       ready = true;
     },
     async close() {
       ready = false;
       const drained = listener.drain();
       closing.abort();
-      await scheduler.close();
-      await housekeeper.close();
+      await worker?.close();
       await executor.close(shutdownGraceMs);
       // Streams have ended, and their last bytes are on the way.
       await Promise.race([drained, setTimeout(flushMs)]);
       listener.close();
       await drained;
       await rejections.flush();
-      await engine.close();
-      lock.release();
+      await parts.store.close();
+      worker?.release();
     },
   };
 }

@@ -3,7 +3,6 @@
  * The `scope` option of the method names the scope that the key needs. Methods without the option are denied.
  */
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
-import { Code } from "@connectrpc/connect";
 import { scope as scopeOption } from "../../proto/svc/v1/options_pb.ts";
 import { fail } from "../errors.ts";
 import { parseKey, sameSecret, scopeAllows } from "../keys.ts";
@@ -13,9 +12,24 @@ import { getKey, type KeyRow, touchKey } from "../store/organizations.ts";
 import type { Caller } from "./caller.ts";
 import { isLive } from "./key-watch.ts";
 
+/** The standard services of gRPC, whose methods have no scope. */
+const publicPackage = /^grpc\.(?:health|reflection)\./;
+
+/** Scopes of methods that were called. To read an option decodes it, which took longer than the query for the key. */
+const requiredScopes = new WeakMap<DescMethod, string>();
+
+/** `none` for a method that may be called without an API key; empty for a method that may not be called. */
+function requiredScope(method: DescMethod): string {
+  const known = requiredScopes.get(method);
+  if (known !== undefined) return known;
+  const scope = publicPackage.test(method.parent.typeName) ? "none" : getOption(method, scopeOption);
+  requiredScopes.set(method, scope);
+  return scope;
+}
+
 /** Whether a method may be called without an API key. */
 export function isPublic(method: DescMethod): boolean {
-  return getOption(method, scopeOption) === "none";
+  return requiredScope(method) === "none";
 }
 
 /** The stored time of a key's last use may be this much out of date. */
@@ -36,7 +50,7 @@ export class Authenticator {
     const presented = header === null ? null : /^Bearer +(\S+) *$/i.exec(header);
     if (presented === null) {
       throw fail(
-        Code.Unauthenticated,
+        "API_KEY_MISSING",
         "The request has no API key: send it in the header 'Authorization: Bearer <key>'.",
         { headers: { "www-authenticate": "Bearer" } },
       );
@@ -45,7 +59,7 @@ export class Authenticator {
     const row = key === null ? undefined : await this.#engine.read(() => getKey(key.keyId));
     const matches = key !== null && sameSecret(key.secretHash, row?.secret_hash);
     if (!matches || row === undefined || !isLive(row, Date.now())) {
-      throw fail(Code.Unauthenticated, "The API key is unknown, revoked or expired.", {
+      throw fail("API_KEY_INVALID", "The API key is unknown, revoked or expired.", {
         headers: { "www-authenticate": 'Bearer error="invalid_token"' },
       });
     }
@@ -60,9 +74,11 @@ export class Authenticator {
   async authorize(method: DescMethod, header: string | null): Promise<Caller | null> {
     if (isPublic(method)) return null;
     const caller = await this.authenticate(header);
-    const required = getOption(method, scopeOption);
+    const required = requiredScope(method);
     if (required === "" || !scopeAllows(caller.scope, required)) {
-      throw fail(Code.PermissionDenied, `Permission denied: this key needs scope ${required || "none"}.`);
+      throw fail("SCOPE_MISSING", `Permission denied: this key needs scope ${required || "none"}.`, {
+        metadata: { required_scope: required || "none", scope: caller.scope },
+      });
     }
     return caller;
   }

@@ -1,6 +1,5 @@
 /** The authenticated caller of a call, in the context values of the call. */
 import {
-  Code,
   type ContextKey,
   type ContextValues,
   createContextKey,
@@ -20,7 +19,7 @@ const callerKey: ContextKey<Caller | null> = createContextKey<Caller | null>(nul
 /** @throws ConnectError `unauthenticated` in a method that needs no key */
 export function callerOf(context: HandlerContext): Caller {
   const caller = callerIn(context.values);
-  if (caller === null) throw fail(Code.Unauthenticated, "This method needs an API key.");
+  if (caller === null) throw fail("API_KEY_MISSING", "This method needs an API key.");
   return caller;
 }
 

@@ -1,14 +1,14 @@
 /**
  * Ends streams whose API key is revoked or expires. Authentication checks a key only when a call starts, and a stream may
- * last for days. One timer reads all keys with open streams, because another process may revoke a key.
+ * last for days. A notification of the store ends the streams of a revoked key in all processes; a timer finds expired keys.
  */
-import { Code, type ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 import type { Engine } from "../store/engine.ts";
-import { getKey, type KeyRow } from "../store/organizations.ts";
+import { getKeys, type KeyRow } from "../store/organizations.ts";
 import { type Caller, callerIn } from "./caller.ts";
 
-const intervalMs = 500;
+const intervalMs = 1_000;
 
 export function isLive(row: KeyRow, nowMs: number): boolean {
   return row.revoked_at === null && (row.expires_at === null || row.expires_at > nowMs);
@@ -22,6 +22,9 @@ export class KeyWatch {
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    engine.listen("keys", (keyId) => {
+      if (keyId === null || this.#streams.has(keyId)) void this.#check();
+    });
   }
 
   /** Ends server streams with `unauthenticated` when their key is no longer valid. */
@@ -71,19 +74,21 @@ export class KeyWatch {
   }
 
   async #check(): Promise<void> {
-    for (const [keyId, listeners] of [...this.#streams]) {
-      try {
-        const row = await this.#engine.read(() => getKey(keyId));
-        if (row !== undefined && isLive(row, Date.now())) continue;
-        for (const onDead of [...listeners]) onDead();
-      } catch (error) {
-        console.error("Cannot check the API key of a stream:", error);
-        return;
+    const keyIds = [...this.#streams.keys()];
+    if (keyIds.length === 0) return;
+    try {
+      const rows = await this.#engine.read(() => getKeys(keyIds));
+      const live = new Set(rows.filter((row) => isLive(row, Date.now())).map((row) => row.key_id));
+      for (const keyId of keyIds) {
+        if (live.has(keyId)) continue;
+        for (const onDead of [...(this.#streams.get(keyId) ?? [])]) onDead();
       }
+    } catch (error) {
+      console.error("Cannot check the API keys of streams:", error);
     }
   }
 }
 
 function noLongerValid(): ConnectError {
-  return fail(Code.Unauthenticated, "The API key was revoked or has expired.");
+  return fail("API_KEY_INVALID", "The API key was revoked or has expired.");
 }

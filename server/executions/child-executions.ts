@@ -12,7 +12,7 @@ import {
   type ExecutionRow,
   getChild,
   getExecution,
-  insertExecution,
+  insertChild,
   type NewExecution,
 } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
@@ -71,18 +71,15 @@ export async function runChildExecution(
       `Cannot run '${request.name}' as ${key.slice(1)}: an earlier attempt ran '${row.name}' at this position. Give each call its own key.`,
     );
   }
-  options.executor.wake(row.deployment_id);
   return options.executor.withoutSlot(parent, () => ended(options, row, signal));
 }
 
 function* findOrInsert(child: NewExecution, key: string) {
   const parentId = child.parent_execution_id ?? "";
-  const existing = yield* getChild(child.org_id, parentId, key);
-  if (existing !== undefined) return existing;
-  yield* insertExecution(child);
-  const inserted = yield* getExecution(child.org_id, child.execution_id);
-  if (inserted === undefined) throw new Error("The inserted row was not found.");
-  return inserted;
+  yield* insertChild(child);
+  const found = yield* getChild(child.org_id, parentId, key);
+  if (found === undefined) throw new Error("The inserted row was not found.");
+  return found;
 }
 
 async function ended(

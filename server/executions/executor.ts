@@ -3,31 +3,33 @@
  * their outcomes.
  *
  * States: *new*; *running* from `start`; *closing* from `close`, which stops claiming, waits for running executions and
- * hands the rest back to the queue. The executor learns of work by `wake` (this process has queued an execution), by the
- * earliest due time in the queue, and by a sweep once per second (another process has queued one).
+ * hands the rest back to the queue. The executor learns of work by a notification of the store, by the earliest due time
+ * in the queue, and by a sweep once per second, because a notification may be lost.
  */
 import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
-import type { Engine, Program } from "../store/engine.ts";
+import { Batch } from "../store/batch.ts";
+import type { Engine } from "../store/engine.ts";
 import { type ExecutionRow, type NewExecution, toRow } from "../store/executions.ts";
+import { type Acceptance, acceptExecutions, type Once, type Request } from "../store/idempotency.ts";
 import {
   claimExecutions,
   extendLeases,
-  handBackExecution,
-  listExpired,
-  listOrphaned,
+  listCancelled,
+  listExpiredOwners,
+  listOtherOwners,
   listWaiting,
   organizationOfQueue,
 } from "../store/leases.ts";
 import { countOrganizations } from "../store/organizations.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { LogWriter } from "./log-writer.ts";
-import { executionTopic, type Notifier } from "./notifier.ts";
-import type { Outcome, Pools } from "./pool/contract.ts";
+import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
+import { Responses } from "./responses.ts";
 import { type AttemptSources, runAttempt } from "./run-attempt.ts";
 import { afterAttempt } from "./states.ts";
-import { stateOf, writeTransition } from "./write-transition.ts";
+import { stateOf, TransitionWriter } from "./write-transition.ts";
 
 export const leaseMs = 15_000;
 export const heartbeatMs = 5_000;
@@ -38,7 +40,6 @@ export interface ExecutorOptions extends AttemptSources {
   /** The name of this process in leases, unique for each start. */
   owner: string;
   limits: Limits;
-  notifier: Notifier;
   logs: LogWriter;
 }
 
@@ -53,6 +54,11 @@ export class Executor {
   /** The organizations of deployments. */
   readonly #organizations = new Map<string, string>();
   readonly #limiter: ConcurrencyLimiter;
+  readonly #accepted: Batch<Request, Acceptance>;
+  readonly #transitions: TransitionWriter;
+  readonly #responses: Responses;
+  /** Unsubscribe from the store. */
+  #stops: (() => void)[] = [];
   #pools: Pools | null = null;
   #timers: NodeJS.Timeout[] = [];
   #dueTimer: NodeJS.Timeout | null = null;
@@ -61,15 +67,39 @@ export class Executor {
   #pumping = false;
 
   constructor(options: ExecutorOptions) {
+    const { engine, limits } = options;
     this.#options = options;
-    this.#limiter = new ConcurrencyLimiter(options.limits.concurrency);
+    this.#limiter = new ConcurrencyLimiter(limits.concurrency);
+    this.#accepted = new Batch(engine, (requests) => acceptExecutions(requests, Date.now()));
+    this.#transitions = new TransitionWriter(engine);
+    this.#responses = new Responses(options);
   }
 
-  /** Starts to run executions. With `exclusive`, the owners of all other leases are known to have ended. */
-  async start(pools: Pools, exclusive: boolean): Promise<void> {
+  /**
+   * Starts to run executions.
+   * @param hasEnded - whether the process of an owner of leases is known to have ended; otherwise its leases must expire
+   */
+  async start(pools: Pools, hasEnded: (owner: string) => boolean): Promise<void> {
+    const { engine, owner } = this.#options;
     this.#pools = pools;
-    if (exclusive)
-      await requeueAbandoned(this.#options, () => listOrphaned(this.#options.owner), "The server ended.");
+    await requeueAbandoned(
+      engine,
+      function* () {
+        return (yield* listOtherOwners(owner)).filter(hasEnded);
+      },
+      () => true,
+      "The server ended.",
+    );
+    this.#stops.push(
+      engine.listen("queued", (deploymentId) => {
+        if (deploymentId === null) void this.#guard(() => this.#sweep());
+        else this.wake(deploymentId);
+      }),
+      engine.listen("cancel", (executionId) => {
+        if (executionId === null) void this.#guard(() => this.#cancelRequested());
+        else this.cancel(executionId);
+      }),
+    );
     this.#timers.push(
       setInterval(() => void this.#guard(() => this.#heartbeat()), heartbeatMs),
       setInterval(() => void this.#guard(() => this.#sweep()), sweepMs),
@@ -77,7 +107,7 @@ export class Executor {
     await this.#sweep();
   }
 
-  /** Reports that an execution of this deployment was queued. */
+  /** Claims executions of a deployment. A notification of the store calls it when one was queued. */
   wake(deploymentId: string): void {
     this.#ready.add(deploymentId);
     this.#pump();
@@ -87,27 +117,23 @@ export class Executor {
    * Queues a new execution. When it can start immediately, it is written as running under this worker's lease, which saves
    * the claim and its sync.
    *
-   * @param insert - writes the row, or finds an existing row for the same request, and returns the id of the row
-   * @returns that id, after the commit
+   * @param once - the idempotency key of the request, or null
+   * @returns after the commit
    */
-  async enqueue(row: NewExecution, insert: (row: NewExecution) => Program<string>): Promise<string> {
-    const { engine, owner } = this.#options;
+  async enqueue(row: NewExecution, once: Once | null): Promise<Acceptance> {
+    const { owner } = this.#options;
     const pools = this.#poolsWithRoom(row);
-    if (pools === null) {
-      const id = await engine.write(() => insert(row));
-      if (id === row.execution_id) this.wake(row.deployment_id);
-      return id;
-    }
+    if (pools === null) return this.#accepted.add({ execution: row, once });
     const release = this.#limiter.reserve(row.org_id, row.deployment_id, 1);
     let started = 0;
     try {
       const claimed = { ...row, lease: { owner, untilMs: row.created_at + leaseMs } };
-      const id = await engine.write(() => insert(claimed));
-      if (id === row.execution_id) {
+      const accepted = await this.#accepted.add({ execution: claimed, once });
+      if (accepted.executionId === row.execution_id) {
         started = 1;
         void this.#guard(() => this.#run(toRow(claimed), pools));
       }
-      return id;
+      return accepted;
     } finally {
       release(started);
     }
@@ -116,6 +142,12 @@ export class Executor {
   /** The row of an execution that runs here. */
   running(executionId: string): ExecutionRow | undefined {
     return this.#running.get(executionId);
+  }
+
+  /** Stores the response of an execution that runs here. */
+  respond(executionId: string, response: AttemptResponse): void {
+    const row = this.#running.get(executionId);
+    if (row !== undefined) this.#responses.set(row, response);
   }
 
   /** Aborts a running execution. False when it does not run here. */
@@ -149,6 +181,7 @@ export class Executor {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
     await this.#pools?.close(graceMs);
@@ -234,7 +267,6 @@ export class Executor {
     const settled = Promise.withResolvers<void>();
     this.#settling.add(settled.promise);
     this.#running.set(row.execution_id, row);
-    this.#options.notifier.notify(executionTopic(row.execution_id));
     const { outcome, target } = await runAttempt(this.#options, row, pools);
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
     try {
@@ -243,21 +275,21 @@ export class Executor {
       if (this.#running.get(row.execution_id) === row) this.#running.delete(row.execution_id);
       this.#settling.delete(settled.promise);
       settled.resolve();
-      this.#options.notifier.notify(executionTopic(row.execution_id));
       // Only for known queues: a query after each execution would cost as much as a claim.
       if (this.#ready.size > 0) this.#pump();
     }
   }
 
   async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {
+    const { engine, logs } = this.#options;
+    // A reader that finds the execution ended must find its whole log.
+    if (!engine.ordered) await logs.flush();
     // A shutdown is not a loss.
-    if (this.#closing && outcome.type === "lost") {
-      await this.#options.engine.write(() => handBackExecution(row, Date.now()));
-      return;
-    }
+    if (this.#closing && outcome.type === "lost") return this.#transitions.handBack(row);
     const state = { ...stateOf(row), retry: target?.retry ?? null };
+    await this.#responses.written(row);
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
-    await writeTransition(this.#options, row, transition);
+    await this.#transitions.write(row, transition);
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
   }
 
@@ -280,10 +312,23 @@ export class Executor {
     }
   }
 
+  /** Aborts executions that another process has cancelled. */
+  async #cancelRequested(): Promise<void> {
+    if (this.#running.size === 0) return;
+    const { engine, owner } = this.#options;
+    for (const id of await engine.read(() => listCancelled(owner))) {
+      if (this.#running.get(id)?.cancel_requested === 0) this.cancel(id);
+    }
+  }
+
   async #sweep(): Promise<void> {
     const { engine, owner } = this.#options;
-    const reason = "The lease of its worker expired.";
-    await requeueAbandoned(this.#options, () => listExpired(owner, Date.now()), reason);
+    await requeueAbandoned(
+      engine,
+      () => listExpiredOwners(owner, Date.now()),
+      (rows) => rows.some(({ lease_until }) => (lease_until ?? 0) <= Date.now()),
+      "The lease of its worker expired.",
+    );
     this.#limiter.organizationCount = await engine.read(countOrganizations);
     const now = Date.now();
     for (const { deployment_id, due_at } of await engine.read(listWaiting)) {

@@ -1,14 +1,15 @@
 /**
- * In-process notifications that the state of a topic has changed. They carry no data: the receiver reads the committed
- * state from the store. A missed or duplicate notification is therefore harmless.
+ * Distributes the notifications of the store to those who wait in this process. They carry no data: the receiver reads the
+ * committed state from the store. A missed or duplicate notification is therefore harmless.
  */
+import type { Engine } from "../store/engine.ts";
+
 export class Notifier {
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  /** Calls the listeners of a topic. */
-  notify(topic: string): void {
-    const listeners = this.#listeners.get(topic);
-    if (listeners !== undefined) for (const listener of [...listeners]) listener();
+  constructor(engine: Pick<Engine, "listen">) {
+    engine.listen("execution", (id) => (id === null ? this.#notifyAll() : this.#notify(executionTopic(id))));
+    engine.listen("log", (orgId) => (orgId === null ? this.#notifyAll() : this.#notify(logTopic(orgId))));
   }
 
   /** @returns a function that unsubscribes */
@@ -25,9 +26,13 @@ export class Notifier {
     };
   }
 
-  /** Whether a topic has listeners. */
-  has(topic: string): boolean {
-    return this.#listeners.has(topic);
+  #notify(topic: string): void {
+    const listeners = this.#listeners.get(topic);
+    if (listeners !== undefined) for (const listener of [...listeners]) listener();
+  }
+
+  #notifyAll(): void {
+    for (const topic of [...this.#listeners.keys()]) this.#notify(topic);
   }
 }
 
@@ -36,7 +41,7 @@ export const logTopic = (orgId: string): string => `log ${orgId}`;
 
 /**
  * Waits for the next notification of one of several topics. Create it before reading the state, so that no change is
- * missed. `next` also resolves after `fallbackMs`, because other processes change the state too.
+ * missed. `next` also resolves after `fallbackMs`, because a notification of another process may be lost.
  */
 export function watch(
   notifier: Notifier,

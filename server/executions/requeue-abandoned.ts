@@ -1,29 +1,36 @@
 /** Requeues running executions whose worker has ended or stopped responding. */
 import type { Engine, Program } from "../store/engine.ts";
-import type { AbandonedExecution } from "../store/leases.ts";
-import { executionTopic, type Notifier } from "./notifier.ts";
+import type { ExecutionRow } from "../store/executions.ts";
+import { lockExecutionsOf } from "../store/leases.ts";
 import { afterLoss, delayAfterLossMs } from "./states.ts";
-import { stateOf, writeTransition } from "./write-transition.ts";
+import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
 
 /**
- * @param list - lists a batch. An empty one ends the work
+ * Handles each worker in one transaction, so that one of several processes that notice the loss at once handles it.
+ *
+ * @param list - lists the lost workers
+ * @param check - whether a worker is still lost, when its executions are locked: it may have continued
  * @param reason - a sentence for the log
  */
 export async function requeueAbandoned(
-  parts: { engine: Engine; notifier: Notifier },
-  list: () => Program<AbandonedExecution[]>,
+  engine: Engine,
+  list: () => Program<string[]>,
+  check: (rows: readonly ExecutionRow[]) => boolean,
   reason: string,
 ): Promise<void> {
-  for (;;) {
-    const rows = await parts.engine.read(list);
-    if (rows.length === 0) return;
-    for (const row of rows) {
+  for (const owner of await engine.read(list)) {
+    await engine.write(function* () {
+      const rows = yield* lockExecutionsOf(owner);
+      if (!check(rows)) return;
       // An execution is suspect only if its worker ran nothing else.
-      const counts = row.held === 1;
-      const dueAtMs = Date.now() + (counts ? delayAfterLossMs(row.runner_losses) : 0);
-      const loss = { reason, counts, alone: counts || row.alone === 1 };
-      await writeTransition(parts, row, afterLoss(stateOf(row), loss, dueAtMs));
-      parts.notifier.notify(executionTopic(row.execution_id));
-    }
+      yield* applyTransitions(rows.map((row) => lossOf(row, rows.length === 1, reason)));
+    });
   }
+}
+
+function lossOf(row: ExecutionRow, counts: boolean, reason: string): Change {
+  const atMs = Date.now();
+  const dueAtMs = atMs + (counts ? delayAfterLossMs(row.runner_losses) : 0);
+  const loss = { reason, counts, alone: counts || row.alone === 1 };
+  return { row, transition: afterLoss(stateOf(row), loss, dueAtMs), atMs };
 }

@@ -1,24 +1,47 @@
-/** Writes the transition of an execution to its row and to the log. */
-import type { Engine, Program } from "../store/engine.ts";
+/** Writes the transitions of executions to their rows and to the log. */
+import { Batch } from "../store/batch.ts";
+import { type Engine, notify, type Program } from "../store/engine.ts";
 import type { ExecutionRow } from "../store/executions.ts";
-import { finishExecution, insertAttempt, loseExecution, retryExecution } from "../store/leases.ts";
+import {
+  type Ending,
+  type FailedAttempt,
+  finishExecutions,
+  handBackExecutions,
+  insertAttempts,
+  type LostLease,
+  leaseKey,
+  loseExecutions,
+  type Retry,
+  retryExecutions,
+} from "../store/leases.ts";
 import { insertLogs, type NewLog } from "../store/logs.ts";
-import { logTopic, type Notifier } from "./notifier.ts";
 import type { RunningState, StoredError, Transition } from "./states.ts";
 
-/** Has no effect on the row when its lease is no longer held. */
-export async function writeTransition(
-  { engine, notifier }: { engine: Engine; notifier: Notifier },
-  row: ExecutionRow,
-  transition: Transition,
-): Promise<void> {
-  const now = Date.now();
-  const line = logLine(row, transition, now);
-  await engine.write(function* () {
-    const held = yield* applyTransition(row, transition, now);
-    if (held && line !== null) yield* insertLogs([line]);
-  });
-  if (line !== null) notifier.notify(logTopic(row.org_id));
+export interface Change {
+  row: ExecutionRow;
+  transition: Transition;
+  atMs: number;
+}
+
+/** Writes the transitions of one turn together. */
+export class TransitionWriter {
+  readonly #changes: Batch<Change, boolean>;
+  readonly #handBacks: Batch<ExecutionRow, undefined>;
+
+  constructor(engine: Engine) {
+    this.#changes = new Batch(engine, applyTransitions);
+    this.#handBacks = new Batch(engine, handBack);
+  }
+
+  /** False when the lease was no longer held and nothing was changed. */
+  write(row: ExecutionRow, transition: Transition): Promise<boolean> {
+    return this.#changes.add({ row, transition, atMs: Date.now() });
+  }
+
+  /** Requeues an execution when the worker shuts down. */
+  handBack(row: ExecutionRow): Promise<void> {
+    return this.#handBacks.add(row);
+  }
 }
 
 /** The state of a running execution, without its retry policy. */
@@ -32,33 +55,64 @@ export function stateOf(row: ExecutionRow): RunningState {
   };
 }
 
-/** False when the lease was no longer held and nothing was changed. */
-function* applyTransition(row: ExecutionRow, transition: Transition, nowMs: number): Program<boolean> {
-  switch (transition.to) {
-    case "succeeded":
-      return yield* finishExecution(row, "succeeded", transition.output, null, nowMs);
-    case "cancelled":
-      return yield* finishExecution(row, "cancelled", null, null, nowMs);
-    case "failed": {
-      const error = JSON.stringify(transition.error);
-      const held = yield* finishExecution(row, "failed", null, error, nowMs);
-      if (held) yield* insertAttempt(row, error, nowMs, null);
-      return held;
+/** Returns for each change whether its lease was held. Other changes have no effect. */
+export function* applyTransitions(changes: readonly Change[]): Program<boolean[]> {
+  const endings: Ending[] = [];
+  const retries: Retry[] = [];
+  const losses: LostLease[] = [];
+  for (const { row: lease, transition, atMs } of changes) {
+    switch (transition.to) {
+      case "succeeded":
+        endings.push({ lease, status: "succeeded", output: transition.output, error: null, atMs });
+        break;
+      case "cancelled":
+        endings.push({ lease, status: "cancelled", output: null, error: null, atMs });
+        break;
+      case "failed":
+        endings.push({
+          lease,
+          status: "failed",
+          output: null,
+          error: JSON.stringify(transition.error),
+          atMs,
+        });
+        break;
+      case "queued":
+        if (transition.because === "lost") losses.push({ lease, ...transition });
+        else retries.push({ lease, error: JSON.stringify(transition.error), dueAtMs: transition.dueAtMs });
     }
-    case "queued":
-      return transition.because === "retry"
-        ? yield* retryExecution(row, JSON.stringify(transition.error), transition.dueAtMs, nowMs)
-        : yield* loseExecution(row, transition.counts, transition.alone, transition.dueAtMs);
   }
+  const keys = new Set(yield* finishExecutions(endings));
+  for (const key of yield* retryExecutions(retries)) keys.add(key);
+  for (const key of yield* loseExecutions(losses)) keys.add(key);
+  const held = changes.filter(({ row }) => keys.has(leaseKey(row)));
+  for (const { row } of held) yield* notify("execution", row.execution_id);
+  yield* insertAttempts(held.map(failedAttempt).filter((attempt) => attempt !== null));
+  yield* insertLogs(held.map(logLine).filter((line) => line !== null));
+  return changes.map(({ row }) => keys.has(leaseKey(row)));
+}
+
+function* handBack(rows: readonly ExecutionRow[]): Program<undefined[]> {
+  yield* handBackExecutions(rows, Date.now());
+  for (const id of new Set(rows.map((row) => row.deployment_id))) yield* notify("queued", id);
+  return rows.map(() => undefined);
+}
+
+function failedAttempt({ row, transition, atMs }: Change): FailedAttempt | null {
+  if (transition.to === "failed") {
+    return { lease: row, error: JSON.stringify(transition.error), atMs, retryAtMs: null };
+  }
+  if (transition.to !== "queued" || transition.because === "lost") return null;
+  return { lease: row, error: JSON.stringify(transition.error), atMs, retryAtMs: transition.dueAtMs };
 }
 
 /** The log line of a transition, or null for a success. */
-function logLine(row: ExecutionRow, transition: Transition, nowMs: number): NewLog | null {
-  const message = describe(row, transition, nowMs);
+function logLine({ row, transition, atMs }: Change): NewLog | null {
+  const message = describe(row, transition, atMs);
   if (message === null) return null;
   return {
     org_id: row.org_id,
-    at: nowMs,
+    at: atMs,
     level: transition.to === "failed" ? "error" : "warn",
     source: "execution",
     message,
@@ -69,7 +123,7 @@ function logLine(row: ExecutionRow, transition: Transition, nowMs: number): NewL
   };
 }
 
-function describe(row: ExecutionRow, transition: Transition, nowMs: number): string | null {
+function describe(row: ExecutionRow, transition: Transition, atMs: number): string | null {
   switch (transition.to) {
     case "succeeded":
       return null;
@@ -78,7 +132,7 @@ function describe(row: ExecutionRow, transition: Transition, nowMs: number): str
     case "failed":
       return `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. There is no retry.`;
     case "queued": {
-      const seconds = Math.max(0, (transition.dueAtMs - nowMs) / 1000).toFixed(1);
+      const seconds = Math.max(0, (transition.dueAtMs - atMs) / 1000).toFixed(1);
       return transition.because === "retry"
         ? `Attempt ${row.attempt} failed: ${oneLine(transition.error)}. The next attempt is due in ${seconds} s.`
         : `Attempt ${row.attempt} was interrupted and will run again. ${transition.reason.replace(/\.?$/, ".")}`;

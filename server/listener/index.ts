@@ -2,7 +2,7 @@
  * One port for all protocols. Without TLS the first bytes of a connection select the protocol: a client with prior
  * knowledge of HTTP/2 sends the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN selects it.
  */
-import type { Config } from "../config.ts";
+import type { Config, Limits } from "../config.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { Admission } from "./admission.ts";
 import type { Listener } from "./contract.ts";
@@ -11,7 +11,11 @@ import { createTlsListener } from "./secure.ts";
 
 export type { Listener } from "./contract.ts";
 
-export function createListener(handler: Handler, { tls, limits }: Pick<Config, "tls" | "limits">): Listener {
+export interface ListenerConfig extends Pick<Config, "tls"> {
+  limits: Pick<Limits, "connections" | "connectionsPerAddress">;
+}
+
+export function createListener(handler: Handler, { tls, limits }: ListenerConfig): Listener {
   const admission = new Admission(limits);
   return tls === null ? createPlainListener(handler, admission) : createTlsListener(handler, admission, tls);
 }

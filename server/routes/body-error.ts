@@ -1,6 +1,7 @@
 /** Errors for bodies that cannot be read, with their HTTP statuses. */
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { fail, invalid } from "../errors.ts";
+import type { ConnectError } from "@connectrpc/connect";
+import type { Reason } from "../errors/reasons.ts";
+import { fail } from "../errors.ts";
 import type { BodyRefusal } from "../webhooks/body.ts";
 import type { JsonRefusal } from "../webhooks/json.ts";
 
@@ -10,22 +11,19 @@ const close = { connection: "close" };
 export function bodyError(refusal: BodyRefusal, message: string): ConnectError {
   switch (refusal) {
     case "too_large":
-      return fail(Code.ResourceExhausted, `${message.replace(/\.$/, "")} (SVC_MAX_WEBHOOK_BYTES).`, {
-        status: 413,
-      });
+      return fail("BODY_TOO_LARGE", `${message.replace(/\.$/, "")} (SVC_MAX_WEBHOOK_BYTES).`);
     case "encoded":
-      return invalid(message, { status: 415 });
+      return fail("UNSUPPORTED_MEDIA_TYPE", message);
     case "timeout":
-      return fail(Code.DeadlineExceeded, message, { status: 408, headers: close });
+      return fail("BODY_TOO_SLOW", message, { headers: close });
     case "aborted":
-      return invalid(message, { headers: close });
+      return fail("BODY_INCOMPLETE", message, { headers: close });
   }
 }
 
 /** The error for a content type that webhooks do not accept. */
 export function contentTypeError(): ConnectError {
-  return invalid("The Content-Type must be JSON, a form, text or XML, in UTF-8.", {
-    status: 415,
+  return fail("UNSUPPORTED_MEDIA_TYPE", "The Content-Type must be JSON, a form, text or XML, in UTF-8.", {
     headers: {
       accept:
         "application/json, application/x-www-form-urlencoded, multipart/form-data, text/*, application/xml",
@@ -33,10 +31,17 @@ export function contentTypeError(): ConnectError {
   });
 }
 
+const jsonReasons: Record<JsonRefusal, Reason> = {
+  not_utf8: "INVALID_JSON",
+  not_json: "INVALID_JSON",
+  not_object: "INVALID_JSON",
+  too_deep: "JSON_TOO_DEEP",
+  number_too_large: "NUMBER_OUT_OF_RANGE",
+  number_inexact: "NUMBER_OUT_OF_RANGE",
+};
+
 export function jsonError(refusal: JsonRefusal | "media_type", message: string): ConnectError {
-  if (refusal !== "media_type") return invalid(message);
-  return invalid("The Content-Type must be application/json, or another JSON type (+json), in UTF-8.", {
-    status: 415,
-    headers: { accept: "application/json" },
-  });
+  if (refusal !== "media_type") return fail(jsonReasons[refusal], message);
+  const rule = "The Content-Type must be application/json, or another JSON type (+json), in UTF-8.";
+  return fail("UNSUPPORTED_MEDIA_TYPE", rule, { headers: { accept: "application/json" } });
 }

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage as Request, ServerResponse as Response } from "node:http";
 import type { Duplex, Readable, Writable } from "node:stream";
-import { Code, type ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 
 export interface Pace {
@@ -57,9 +57,8 @@ function slowBody(request: Request, { minBytesPerSecond, totalMs }: Pace): Conne
   stalled.add(request);
   const total = Number.isFinite(totalMs) ? `, or took longer than ${totalMs / 1000} s` : "";
   return fail(
-    Code.DeadlineExceeded,
+    "BODY_TOO_SLOW",
     `The body arrived at less than ${minBytesPerSecond} bytes per second${total}.`,
-    { status: 408 },
   );
 }
 

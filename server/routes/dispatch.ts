@@ -1,36 +1,43 @@
 /** Routes a request to its handler: probe, object storage, webhook, REST or RPC. */
-import { Code, type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
+import { type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { KeyWatch } from "../auth/key-watch.ts";
-import { fail, invalid, notFound, toPublicError } from "../errors.ts";
+import { fail, toPublicError } from "../errors.ts";
+import { createOpenApiHandler, openApiPath } from "../openapi/index.ts";
 import type { App } from "../services/app.ts";
-import { checkParts } from "../services/health.ts";
 import { registerServices, services } from "../services/index.ts";
 import { defaultEnvironment, environmentHeader } from "../services/request.ts";
+import { registerStandardServices } from "../services/standard/index.ts";
+import { Readiness } from "../services/standard/readiness.ts";
+import { validateRequests } from "../services/validation/interceptor.ts";
+import { version } from "../version.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { discardRest } from "./body-pace.ts";
+import { createCors } from "./cors.ts";
 import { createHostCheck } from "./host.ts";
-import { RuleTable, rulesOf } from "./http-rule.ts";
-import { hideStatus, publicErrors } from "./interceptors.ts";
+import { notAllowed, refuseMethod } from "./methods.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
 import { originForm } from "./origin-form.ts";
-import { createRpcHandler } from "./rpc.ts";
-import { acceptCaller, createTranscoder } from "./transcode.ts";
-import { handleWebhook, isWebhook } from "./webhook.ts";
-import { handlePreflight } from "./webhook-handshake.ts";
+import { RuleTable, rulesOf } from "./rest/http-rule.ts";
+import { acceptCaller, createTranscoder } from "./rest/transcode.ts";
+import { deadlines } from "./rpc/deadline.ts";
+import { hideStatus, publicErrors } from "./rpc/interceptors.ts";
+import { createRpcHandler } from "./rpc/rpc.ts";
+import { handleWebhook, isWebhook } from "./webhook/deliver.ts";
+import { handleUnposted } from "./webhook/query.ts";
 import { wireOptions } from "./wire.ts";
 
 export type Handler = (request: Request, response: Response) => void;
 
 const environmentPath = /^\/env\/([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?=\/)/;
-/** Methods with which senders check the URL of a webhook. */
+/** Methods of a webhook URL besides POST: senders check the URL with them, and some webhooks accept GET. */
 const preflightMethods = new Set(["GET", "HEAD", "OPTIONS"]);
 const rpcPath = /^\/[\w.]+\.v\d\w*\.\w+\/\w+$/;
 
 /** Answers while the server starts: it listens, but has not opened its store yet. */
 export const answerStarting: Handler = (request, response) => {
   if (request.url === "/livez") return sendJson(response, 200, { status: "ok" });
-  sendError(response, fail(Code.Unavailable, "The server is starting.", { headers: { "retry-after": "1" } }));
+  sendError(response, fail("STARTING", "The server is starting.", { headers: { "retry-after": "1" } }));
 };
 
 export interface DispatchOptions {
@@ -46,13 +53,17 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
   const routes = (router: ConnectRouter) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
-  const interceptors = [publicErrors(report), keyWatch.interceptor()];
+  const interceptors = [publicErrors(report), deadlines, keyWatch.interceptor(), validateRequests(services)];
   const transport = createRouterTransport(routes, {
     transport: wire,
     router: { ...wire, interceptors, requestGate: acceptCaller },
   });
+  const readiness = new Readiness(app);
   const rpc = createRpcHandler({
-    routes,
+    routes(router) {
+      routes(router);
+      registerStandardServices(router, readiness, services);
+    },
     router: {
       ...wire,
       interceptors: [hideStatus, ...interceptors],
@@ -64,12 +75,14 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
   const transcode = createTranscoder(transport, authenticator, limits, report);
-  const checkReadiness = createReadiness(app);
+  const sendOpenApi = createOpenApiHandler({ services, version, publicUrl: app.config.publicUrl });
   const checkHost = createHostCheck(app.config);
+  const cors = createCors(app.config.corsOrigins);
 
   async function handle(request: Request, response: Response): Promise<void> {
     checkHost(request);
     checkTransferCoding(request);
+    if (cors.handle(request, response)) return;
     const { environment, path, query, target } = read(request);
     const verb = request.method === "HEAD" ? "GET" : (request.method ?? "GET");
     const match = rules.match(verb, path);
@@ -82,27 +95,32 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       const posted = rules.match("POST", path);
       const named = environment || defaultEnvironment;
       if (posted !== null && "rule" in posted && isWebhook(posted)) {
-        if (await handlePreflight({ app, request, response }, posted, named)) return;
+        const hook = { app, request, response, match: posted, environment: named, report };
+        if (await handleUnposted(hook)) return;
+        throw notAllowed(request, match.allow);
       }
     }
     if (match !== null && "rule" in match) {
       await transcode(request, response, match, new URLSearchParams(query));
     } else if (match !== null) {
-      throw notAllowed(request.method, withHead(match.allow));
-    } else if (rpc.has(path) || rpcPath.test(path)) {
+      refuseMethod(request, response, match.allow);
+    } else if (rpc.has(path) || rpcPath.test(path) || isGrpc(request)) {
       request.url = target;
       await rpc.handle(request, response, path);
     } else if (path === "/livez" || path === "/readyz") {
-      if (verb !== "GET") throw notAllowed(request.method, ["GET", "HEAD"]);
+      if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       if (path === "/livez") sendJson(response, 200, { status: "ok" });
       else {
-        const ok = (await checkReadiness()) && isReady();
+        const ok = (await readiness.check()) && isReady();
         sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
       }
+    } else if (path === openApiPath) {
+      if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
+      sendOpenApi(request, response);
     } else if (isObjectPath(path)) {
       await handleObject(app, request, response, path, new URLSearchParams(query), report);
     } else {
-      throw notFound("This path does not exist.");
+      throw fail("PATH_UNKNOWN", "This path does not exist.");
     }
   }
 
@@ -113,6 +131,11 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       else sendError(response, toPublicError(error, report));
     });
   };
+}
+
+/** Whatever the path, a gRPC client understands only responses of gRPC. */
+function isGrpc({ headers }: Request): boolean {
+  return headers["content-type"]?.startsWith("application/grpc") === true;
 }
 
 interface Target {
@@ -141,36 +164,8 @@ function read(request: Request): Target {
 function checkTransferCoding({ headers }: Request): void {
   const coding = headers["transfer-encoding"];
   if (coding === undefined || coding.toLowerCase() === "chunked") return;
-  throw invalid("The transfer coding must be 'chunked'.", {
+  throw fail("UNSUPPORTED_MEDIA_TYPE", "The transfer coding must be 'chunked'.", {
     status: 501,
     headers: { connection: "close" },
   });
-}
-
-function withHead(allow: readonly string[]): string[] {
-  return allow.includes("GET") ? [...allow, "HEAD"].sort() : [...allow];
-}
-
-function notAllowed(method: string | undefined, allow: readonly string[]) {
-  return fail(
-    Code.Unimplemented,
-    `The method ${method} is not allowed on this path; use ${allow.join(" or ")}.`,
-    {
-      status: 405,
-      headers: { allow: allow.join(", ") },
-    },
-  );
-}
-
-/** The checks read the store and write a file, and need no key: requests that arrive during one share its result. */
-function createReadiness(app: App): () => Promise<boolean> {
-  let running: Promise<boolean> | null = null;
-  return () => {
-    running ??= checkParts(app)
-      .then((checks) => Object.values(checks).every((check) => check === "ok"))
-      .finally(() => {
-        running = null;
-      });
-    return running;
-  };
 }

@@ -3,7 +3,6 @@
  * name resolved to 127.0.0.1 (DNS rebinding), and the browser of someone on this machine would send requests here with
  * that name. On other addresses every name is accepted, because the server cannot know the names that lead to it.
  */
-import { Code } from "@connectrpc/connect";
 import type { Config } from "../config.ts";
 import { fail, invalid } from "../errors.ts";
 import type { Request } from "./answer.ts";
@@ -21,9 +20,8 @@ export function createHostCheck(
     const host = requestHost(request);
     if (host === undefined || names.has(nameOf(host))) return;
     throw fail(
-      Code.PermissionDenied,
+      "HOST_UNKNOWN",
       `The host '${nameOf(host).slice(0, 80)}' is unknown: set SVC_ALLOWED_HOSTS or --public-url to serve it.`,
-      { status: 421 },
     );
   };
 }

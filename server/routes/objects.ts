@@ -1,8 +1,9 @@
 /** Serves the signed URLs of the file storage: PUT of an announced upload, GET of a stored package. */
 import { pipeline } from "node:stream/promises";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { fail, invalid, toPublicError } from "../errors.ts";
+import { ConnectError } from "@connectrpc/connect";
+import { fail, toPublicError } from "../errors.ts";
 import type { App } from "../services/app.ts";
+import { checkNoDeletion } from "../services/uploads.ts";
 import { ContentMismatch, type ObjectKey } from "../storage/contract.ts";
 import { finishUpload, getUpload } from "../store/objects.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
@@ -26,9 +27,9 @@ export async function handleObject(
   try {
     const signed = app.storage.verifyUrl?.(request.method ?? "", path, query) ?? null;
     if (signed === null) {
-      throw fail(Code.PermissionDenied, "This service has not signed the URL for this method.");
+      throw fail("URL_NOT_SIGNED", "This service has not signed the URL for this method.");
     }
-    if (signed.expiresAtMs < Date.now()) throw fail(Code.PermissionDenied, "The signed URL has expired.");
+    if (signed.expiresAtMs < Date.now()) throw fail("URL_EXPIRED", "The signed URL has expired.");
     if (signed.method === "PUT") await receive(app, request, response, signed.key, signed.name);
     else await send(app, response, signed.key, signed.name);
   } catch (error) {
@@ -46,14 +47,16 @@ async function receive(
 ): Promise<void> {
   const upload = await app.engine.read(() => getUpload(key.orgId, uploadId));
   if (upload === undefined || upload.digest !== key.digest) {
-    throw fail(Code.FailedPrecondition, "The upload is complete or does not exist.", { status: 409 });
+    throw fail("UPLOAD_CLOSED", "The upload is complete or does not exist.");
   }
   const length = request.headers["content-length"];
   if (length !== undefined && Number(length) !== upload.size_bytes) {
-    throw invalid(
+    throw fail(
+      "UPLOAD_MISMATCH",
       `The upload must have ${upload.size_bytes} bytes as announced; Content-Length is ${length}.`,
     );
   }
+  await checkNoDeletion(app, key);
   await app.storage.put(key, upload.size_bytes, readInTime(request, pace));
   await app.engine.write(() => finishUpload(upload, Date.now()));
   sendJson(response, 200, { digest: key.digest, size_bytes: upload.size_bytes });
@@ -61,7 +64,7 @@ async function receive(
 
 async function send(app: App, response: Response, key: ObjectKey, name: string): Promise<void> {
   const object = await app.storage.get(key);
-  if (object === null) throw fail(Code.NotFound, "The object does not exist.");
+  if (object === null) throw fail("NOT_FOUND", "The object does not exist.");
   response.writeHead(200, {
     "content-type": "application/gzip",
     "content-length": String(object.sizeBytes),
@@ -72,10 +75,10 @@ async function send(app: App, response: Response, key: ObjectKey, name: string):
 
 /** A truncated upload or one with another digest is a client error. */
 function mismatchOf(error: unknown): unknown {
-  if (error instanceof ContentMismatch) return invalid(error.message);
+  if (error instanceof ContentMismatch) return fail("UPLOAD_MISMATCH", error.message);
   if (error instanceof ConnectError) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE")
-    return invalid("The upload ended early.");
+    return fail("BODY_INCOMPLETE", "The upload ended early.");
   return error;
 }

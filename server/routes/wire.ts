@@ -19,11 +19,11 @@ export const jsonWriteOptions: Partial<JsonWriteOptions> = {
  * A level of JSON takes three levels of messages (value, struct, entry), so that an allowed payload may exceed the
  * library's default limit of 100. The enclosing messages need some levels more.
  */
-function recursionLimit(limits: Limits): number {
+function recursionLimit(limits: Pick<Limits, "jsonDepth">): number {
   return 3 * limits.jsonDepth + 32;
 }
 
-export function wireOptions(limits: Limits): {
+export function wireOptions(limits: Pick<Limits, "jsonDepth">): {
   jsonOptions: Partial<JsonReadOptions & JsonWriteOptions>;
   binaryOptions: Partial<BinaryReadOptions>;
 } {

@@ -8,13 +8,11 @@
 import { performance } from "node:perf_hooks";
 import { createTask, type ScheduledTask } from "node-cron";
 import type { ScheduleDefinition } from "../../project/definition.ts";
-import type { Executor } from "../executions/executor.ts";
-import { logTopic, type Notifier } from "../executions/notifier.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
 import { listRunnableSchedules, setNextDue } from "../store/schedules.ts";
 import { nextDue } from "./next-due.ts";
-import { batchSize, processDueTicks, startWaitingTicks, type TickEffects } from "./ticks.ts";
+import { batchSize, processDueTicks, startWaitingTicks } from "./ticks.ts";
 
 const watchdogMs = 2_500;
 /** The wall clock was set back if it lags the monotonic clock by more than this. */
@@ -32,8 +30,6 @@ export const systemClock: Clock = { wallMs: () => Date.now(), monotonicMs: () =>
 
 export interface SchedulerParts {
   engine: Engine;
-  executor: Pick<Executor, "wake">;
-  notifier: Notifier;
   clock: Clock;
 }
 
@@ -111,14 +107,12 @@ export class Scheduler {
     const awakeMs = last === null ? 0 : monotonicMs - last.monotonicMs;
     if (last !== null && nowMs < last.wallMs + awakeMs - setBackMs) await this.#recompute(nowMs);
     while (!this.#closed) {
-      const effects = await engine.write(() => processDueTicks(nowMs, nowMs - awakeMs));
-      this.#notify(effects);
-      if (effects.schedules < batchSize) break;
+      if ((await engine.write(() => processDueTicks(nowMs, nowMs - awakeMs))) < batchSize) break;
     }
     if (this.#closed) return;
     // Only after success: ticks that became due while passes failed are on time for the pass that succeeds.
     this.#lastPass = { wallMs: nowMs, monotonicMs };
-    this.#notify(await engine.write(() => startWaitingTicks(nowMs)));
+    await engine.write(() => startWaitingTicks(nowMs));
   }
 
   /** Computes all due times again after the clock was set back: those computed from the later time are too late. */
@@ -128,21 +122,18 @@ export class Scheduler {
     while (!this.#closed) {
       const rows = await engine.write(function* () {
         const page = yield* listRunnableSchedules(after, batchSize);
-        for (const row of page) {
-          const next = nextDue(parseStored<ScheduleDefinition>(row.definition), nowMs);
-          yield* setNextDue(row.org_id, row.schedule_id, next);
-        }
+        yield* setNextDue(
+          page.map((row) => ({
+            ...row,
+            nextMs: nextDue(parseStored<ScheduleDefinition>(row.definition), nowMs),
+          })),
+        );
         return page;
       });
       const last = rows.at(-1);
       if (last === undefined || rows.length < batchSize) return;
       after = { orgId: last.org_id, scheduleId: last.schedule_id };
     }
-  }
-
-  #notify(effects: TickEffects): void {
-    for (const deploymentId of effects.deployments) this.#parts.executor.wake(deploymentId);
-    for (const orgId of effects.logged) this.#parts.notifier.notify(logTopic(orgId));
   }
 }
 

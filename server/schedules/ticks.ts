@@ -2,21 +2,25 @@
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
-import { insertExecution } from "../store/executions.ts";
+import { insertExecutions, type NewExecution } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
-import { insertLogs } from "../store/logs.ts";
+import { insertLogs, type NewLog } from "../store/logs.ts";
 import {
+  activeRuns,
   countWaitingTicks,
-  getActiveRunId,
-  getScheduleById,
-  insertTick,
-  listDueOfProject,
-  listDueSchedules,
+  insertTicks,
   listReadyTicks,
+  lockDueSchedules,
+  lockSchedules,
+  lockSchedulesOfProject,
+  recordedOutcomes,
   type ScheduleRow,
+  scheduleKey,
   setNextDue,
   skipWaitingTicks,
-  startTick,
+  startTicks,
+  type TickRow,
+  tickId,
 } from "../store/schedules.ts";
 import { type PlannedTick, planTicks } from "./plan.ts";
 
@@ -25,23 +29,26 @@ export const batchSize = 50;
 /** Ticks of one schedule that may wait (overlap `queue`). */
 const maxWaiting = 100;
 
-/** The effects of a program, for notifications after the commit. */
-export interface TickEffects {
-  /** Schedules processed. */
-  schedules: number;
-  /** Ids of deployments with new executions. */
-  deployments: Set<string>;
-  /** Ids of organizations with new log entries. */
-  logged: Set<string>;
+/** A due schedule and the ticks that are planned for it. */
+interface Due {
+  row: ScheduleRow;
+  definition: ScheduleDefinition;
+  ticks: PlannedTick[];
+  nextMs: number | null;
 }
 
-export function noTickEffects(): TickEffects {
-  return { schedules: 0, deployments: new Set(), logged: new Set() };
+/** A decided tick, with the row and the log line that it causes. */
+interface Decision {
+  tick: TickRow;
+  execution: NewExecution | null;
+  line: NewLog | null;
 }
 
-/** Processes the due ticks of up to `batchSize` schedules. */
-export function* processDueTicks(nowMs: number, awakeSinceMs: number): Program<TickEffects> {
-  return yield* processSchedules(yield* listDueSchedules(nowMs, batchSize), nowMs, awakeSinceMs);
+/** Processes the due ticks of up to `batchSize` schedules; returns the number of schedules. */
+export function* processDueTicks(nowMs: number, awakeSinceMs: number): Program<number> {
+  const rows = yield* lockDueSchedules(nowMs, batchSize);
+  yield* processSchedules(rows, nowMs, awakeSinceMs);
+  return rows.length;
 }
 
 /**
@@ -51,89 +58,115 @@ export function* processDueTicks(nowMs: number, awakeSinceMs: number): Program<T
 export function* processDueTicksOfProject(
   scope: { org_id: string; environment: string; project: string },
   nowMs: number,
-): Program<TickEffects> {
-  return yield* processSchedules(yield* listDueOfProject(scope, nowMs), nowMs, nowMs);
-}
-
-function* processSchedules(
-  rows: readonly ScheduleRow[],
-  nowMs: number,
-  awakeSinceMs: number,
-): Program<TickEffects> {
-  const effects: TickEffects = { ...noTickEffects(), schedules: rows.length };
-  for (const row of rows) {
-    const definition = parseStored<ScheduleDefinition>(row.definition);
-    const plan = planTicks(definition, row.next_due_at ?? nowMs, nowMs, awakeSinceMs);
-    for (const tick of plan.ticks) yield* processTick(row, definition, tick, nowMs, effects);
-    yield* setNextDue(row.org_id, row.schedule_id, plan.nextMs);
-  }
-  return effects;
-}
-
-function* processTick(
-  row: ScheduleRow,
-  definition: ScheduleDefinition,
-  tick: PlannedTick,
-  nowMs: number,
-  effects: TickEffects,
 ): Program<void> {
-  const base = { due_at: tick.dueMs, execution_id: null, decided_at: nowMs };
-  if (tick.outcome === "missed") {
-    const isNew = yield* insertTick(row, { ...base, outcome: "missed", reason: tick.reason });
-    if (isNew) yield* log(row, tick.dueMs, "was missed", tick.reason, nowMs, effects);
-    return;
+  const rows = yield* lockSchedulesOfProject(scope);
+  const due = rows.filter(({ next_due_at }) => next_due_at !== null && next_due_at <= nowMs);
+  yield* processSchedules(due, nowMs, nowMs);
+}
+
+function* processSchedules(rows: readonly ScheduleRow[], nowMs: number, awakeSinceMs: number): Program<void> {
+  if (rows.length === 0) return;
+  const due = rows.map((row): Due => {
+    const definition = parseStored<ScheduleDefinition>(row.definition);
+    return { row, definition, ...planTicks(definition, row.next_due_at ?? nowMs, nowMs, awakeSinceMs) };
+  });
+  const planned = due.flatMap(({ row: { org_id, schedule_id }, ticks }) =>
+    ticks.map(({ dueMs }) => ({ org_id, schedule_id, due_at: dueMs })),
+  );
+  const recorded = yield* recordedOutcomes(planned);
+  const limited = due.filter(({ definition }) => definition.overlap !== "allow").map(({ row }) => row);
+  const active = yield* activeRuns(limited);
+  const queueing = due.filter(({ definition }) => definition.overlap === "queue").map(({ row }) => row);
+  const waiting = yield* countWaitingTicks(queueing);
+  const decisions = due.flatMap((schedule) => {
+    const key = scheduleKey(schedule.row);
+    // A tick that was recorded as missed while the clock was ahead may still run at its time.
+    const isNew = ({ dueMs, outcome }: PlannedTick): boolean => {
+      const before = recorded.get(tickId({ ...schedule.row, due_at: dueMs }));
+      return before === undefined || (before === "missed" && outcome === "run");
+    };
+    const state = { activeId: active.get(key) ?? null, waiting: waiting.get(key) ?? 0 };
+    return schedule.ticks
+      .filter(isNew)
+      .map((tick) => ({ row: schedule.row, ...decide(schedule, tick, state, nowMs) }));
+  });
+  yield* insertTicks(
+    decisions.map(({ row: { org_id, schedule_id }, tick }) => ({ org_id, schedule_id, ...tick })),
+  );
+  yield* insertExecutions(decisions.flatMap(({ execution }) => execution ?? []));
+  yield* setNextDue(due.map(({ row, nextMs }) => ({ ...row, nextMs })));
+  yield* insertLogs(decisions.flatMap(({ line }) => line ?? []));
+}
+
+/** Decides a tick, and adds it to the state of its schedule for later ticks. */
+function decide(
+  { row, definition }: Due,
+  planned: PlannedTick,
+  state: { activeId: string | null; waiting: number },
+  nowMs: number,
+): Decision {
+  const { overlap } = definition;
+  const base = { due_at: planned.dueMs, execution_id: null, decided_at: nowMs };
+  if (planned.outcome === "missed") {
+    const line = logLine(row, planned.dueMs, "was missed", planned.reason, nowMs);
+    return { tick: { ...base, outcome: "missed", reason: planned.reason }, execution: null, line };
   }
-  const active = definition.overlap === "allow" ? null : yield* getActiveRunId(row.org_id, row.schedule_id);
-  const waiting = definition.overlap === "queue" ? yield* countWaitingTicks(row.org_id, row.schedule_id) : 0;
-  if (active === null && waiting === 0) {
-    const executionId = orderedId("exe", Math.max(nowMs, 0));
-    const isNew = yield* insertTick(row, {
-      ...base,
-      outcome: "run",
-      reason: tick.reason,
-      execution_id: executionId,
-    });
-    if (isNew) yield* queueRun(row, definition, executionId, nowMs, effects);
-    return;
+  if (overlap === "allow" || (state.activeId === null && state.waiting === 0)) {
+    const execution = newRun(row, definition, nowMs);
+    const executionId = execution?.execution_id ?? null;
+    state.activeId = executionId;
+    return {
+      tick: { ...base, outcome: "run", reason: planned.reason, execution_id: executionId },
+      execution,
+      line: null,
+    };
   }
-  const cause = active === null ? "Earlier runs were waiting" : `The previous run ${active} had not ended`;
-  if (definition.overlap === "queue" && waiting < maxWaiting) {
-    yield* insertTick(row, { ...base, outcome: "waiting", reason: `${cause}.` });
-    return;
+  const cause =
+    state.activeId === null
+      ? "Earlier runs were waiting"
+      : `The previous run ${state.activeId} had not ended`;
+  if (overlap === "queue" && state.waiting < maxWaiting) {
+    state.waiting++;
+    return { tick: { ...base, outcome: "waiting", reason: `${cause}.` }, execution: null, line: null };
   }
-  const reason = definition.overlap === "queue" ? `${maxWaiting} earlier runs were waiting.` : `${cause}.`;
-  const isNew = yield* insertTick(row, { ...base, outcome: "skipped", reason });
-  if (isNew) yield* log(row, tick.dueMs, "was skipped", reason, nowMs, effects);
+  const reason = overlap === "queue" ? `${maxWaiting} earlier runs were waiting.` : `${cause}.`;
+  const line = logLine(row, planned.dueMs, "was skipped", reason, nowMs);
+  return { tick: { ...base, outcome: "skipped", reason }, execution: null, line };
 }
 
 /** Starts the oldest waiting tick of schedules whose previous run has ended. Skips those of paused and removed schedules. */
-export function* startWaitingTicks(nowMs: number): Program<TickEffects> {
-  const effects = noTickEffects();
-  for (const { org_id, schedule_id, due_at } of yield* listReadyTicks(batchSize)) {
-    const row = yield* getScheduleById(org_id, schedule_id);
-    if (row === undefined || row.deployment_id === null || row.paused === 1) {
-      yield* skipWaitingTicks({ org_id, schedule_id }, "The schedule was paused or removed.", nowMs);
-      continue;
-    }
-    const executionId = orderedId("exe", nowMs);
-    if (yield* startTick(row, due_at, executionId, nowMs)) {
-      yield* queueRun(row, parseStored<ScheduleDefinition>(row.definition), executionId, nowMs, effects);
-    }
-  }
-  return effects;
+export function* startWaitingTicks(nowMs: number): Program<void> {
+  const candidates = yield* listReadyTicks(batchSize);
+  if (candidates.length === 0) return;
+  // Without those that another scheduler has locked.
+  const schedules = new Map((yield* lockSchedules(candidates)).map((row) => [scheduleKey(row), row]));
+  // Again under the lock: another scheduler may have started a run.
+  const ready = yield* listReadyTicks(batchSize);
+  const starts = ready.flatMap(({ org_id, schedule_id, due_at }) => {
+    const row = schedules.get(scheduleKey({ org_id, schedule_id }));
+    if (row === undefined || row.deployment_id === null || row.paused === 1) return [];
+    const execution = newRun(row, parseStored<ScheduleDefinition>(row.definition), nowMs);
+    return execution === null ? [] : [{ org_id, schedule_id, due_at, execution }];
+  });
+  const stopped = ready.filter((tick) => {
+    const row = schedules.get(scheduleKey(tick));
+    return row !== undefined && (row.deployment_id === null || row.paused === 1);
+  });
+  yield* skipWaitingTicks(stopped, "The schedule was paused or removed.", nowMs);
+  const started = yield* startTicks(
+    starts.map((start) => ({ ...start, executionId: start.execution.execution_id })),
+    nowMs,
+  );
+  yield* insertExecutions(
+    starts.filter((start) => started.has(tickId(start))).map(({ execution }) => execution),
+  );
 }
 
-function* queueRun(
-  row: ScheduleRow,
-  definition: ScheduleDefinition,
-  executionId: string,
-  nowMs: number,
-  effects: TickEffects,
-): Program<void> {
-  if (row.deployment_id === null) return;
-  yield* insertExecution({
+function newRun(row: ScheduleRow, definition: ScheduleDefinition, nowMs: number): NewExecution | null {
+  if (row.deployment_id === null) return null;
+  return {
     org_id: row.org_id,
-    execution_id: executionId,
+    execution_id: orderedId("exe", Math.max(nowMs, 0)),
     kind: row.kind,
     name: row.name,
     origin: "schedule",
@@ -141,30 +174,19 @@ function* queueRun(
     environment: row.environment,
     input: JSON.stringify(definition.input),
     created_at: nowMs,
-  });
-  effects.deployments.add(row.deployment_id);
+  };
 }
 
-function* log(
-  row: ScheduleRow,
-  dueMs: number,
-  event: string,
-  reason: string,
-  nowMs: number,
-  effects: TickEffects,
-): Program<void> {
-  yield* insertLogs([
-    {
-      org_id: row.org_id,
-      at: nowMs,
-      level: "warn",
-      source: "schedule",
-      message: `The run of ${row.kind} '${row.name}' due at ${new Date(dueMs).toISOString()} ${event}: ${reason}`,
-      execution_id: null,
-      deployment_id: row.deployment_id,
-      name: row.name,
-      environment: row.environment,
-    },
-  ]);
-  effects.logged.add(row.org_id);
+function logLine(row: ScheduleRow, dueMs: number, event: string, reason: string, nowMs: number): NewLog {
+  return {
+    org_id: row.org_id,
+    at: nowMs,
+    level: "warn",
+    source: "schedule",
+    message: `The run of ${row.kind} '${row.name}' due at ${new Date(dueMs).toISOString()} ${event}: ${reason}`,
+    execution_id: null,
+    deployment_id: row.deployment_id,
+    name: row.name,
+    environment: row.environment,
+  };
 }

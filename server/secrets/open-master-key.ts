@@ -45,7 +45,14 @@ export async function openMasterKey(
     return master;
   }
   if (!isNew) await tryStoredSecrets(engine, master);
-  await engine.write(() => insertMasterKeyCheck(sealSecret(master, checkOwner, checkText), Date.now()));
+  const stored = await engine.write(function* () {
+    yield* insertMasterKeyCheck(sealSecret(master, checkOwner, checkText), Date.now());
+    return yield* getMasterKeyCheck();
+  });
+  // Another server that started at the same time may have another key.
+  if (stored === null || !opens(() => openSecret(master, checkOwner, stored))) {
+    throw wrongKey(master, stored ?? "");
+  }
   return master;
 }
 

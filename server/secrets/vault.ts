@@ -22,23 +22,24 @@ export class Vault {
   readonly #master: MasterKey;
   readonly #secrets = new LruCache<string, OpenedSecrets>(maxOrganizations);
   readonly #warned = new Set<string>();
-  #version: number;
+  /** Increases with each change: rows that were read before a change must not enter the cache. */
+  #generation = 0;
 
   constructor(engine: Engine, master: MasterKey) {
     this.#engine = engine;
     this.#master = master;
-    this.#version = engine.version();
+    engine.listen("secrets", (orgId) => {
+      this.#generation++;
+      if (orgId === null) this.#secrets.clear();
+      else this.#secrets.delete(orgId);
+    });
   }
 
   /** The secrets of an organization. One that cannot be opened does not affect the rest; its reason is logged once. */
   async open(orgId: string): Promise<OpenedSecrets> {
-    const version = this.#engine.version();
-    if (version !== this.#version) {
-      this.#version = version;
-      this.#secrets.clear();
-    }
     const cached = this.#secrets.get(orgId);
     if (cached !== undefined) return cached;
+    const generation = this.#generation;
     const rows = await this.#engine.read(() => listSecrets(orgId));
     const values: Record<string, string> = {};
     const unreadable: string[] = [];
@@ -51,7 +52,7 @@ export class Vault {
       }
     }
     const opened = { values, unreadable };
-    this.#secrets.set(orgId, opened);
+    if (generation === this.#generation) this.#secrets.set(orgId, opened);
     return opened;
   }
 
@@ -71,10 +72,5 @@ export class Vault {
     if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(message);
     console.error(message);
-  }
-
-  /** Call this after a change to the secrets of an organization was committed. */
-  evict(orgId: string): void {
-    this.#secrets.delete(orgId);
   }
 }

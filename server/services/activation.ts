@@ -1,14 +1,13 @@
 /** The steps that push, rollback and deletion share. */
-import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
-import { logTopic } from "../executions/notifier.ts";
 import { nextDue } from "../schedules/next-due.ts";
-import { processDueTicksOfProject, type TickEffects } from "../schedules/ticks.ts";
+import { processDueTicksOfProject } from "../schedules/ticks.ts";
 import { type Activation, activate, NameConflict } from "../store/activation.ts";
 import type { Actor, DeploymentRow } from "../store/deployments.ts";
 import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
+import { lockOrganization } from "../store/organizations.ts";
 import type { App } from "./app.ts";
 
 /** The rows that the activation of a deployment writes now. */
@@ -28,16 +27,14 @@ export function activationOf(row: DeploymentRow, actor: Actor): Activation {
 }
 
 /** Activates a deployment, after the due ticks of its predecessor's schedules. */
-export function* switchTo(work: Activation): Program<TickEffects> {
-  const effects = yield* processDueTicksOfProject(work.deployment, work.nowMs);
+export function* switchTo(work: Activation): Program<void> {
+  yield* lockOrganization(work.deployment.org_id);
+  yield* processDueTicksOfProject(work.deployment, work.nowMs);
   yield* activate(work);
-  return effects;
 }
 
-/** Updates the route cache, the runners and the log after an activation. */
-export function afterActivation(app: App, row: DeploymentRow, effects: TickEffects): void {
-  app.routes.forget(row.org_id);
-  notifyTickEffects(app, effects);
+/** Updates the runners and the log after an activation. */
+export function afterActivation(app: App, row: DeploymentRow): void {
   // A runner that cannot start reports its error at the first execution.
   app.pools.warm(row.deployment_id).catch(() => {});
   logDeployment(
@@ -45,12 +42,6 @@ export function afterActivation(app: App, row: DeploymentRow, effects: TickEffec
     row,
     `Deployment ${row.deployment_id} of '${row.project}' is active in ${row.environment}.`,
   );
-}
-
-/** Wakes the executor and the log readers after a program processed ticks. */
-export function notifyTickEffects(app: App, effects: TickEffects): void {
-  for (const deploymentId of effects.deployments) app.executor.wake(deploymentId);
-  for (const orgId of effects.logged) app.notifier.notify(logTopic(orgId));
 }
 
 export function logDeployment(app: App, row: DeploymentRow, message: string): void {
@@ -72,7 +63,7 @@ export function logDeployment(app: App, row: DeploymentRow, message: string): vo
 export function rethrowConflict(error: unknown): never {
   if (!(error instanceof NameConflict)) throw error;
   throw fail(
-    Code.AlreadyExists,
+    "NAME_TAKEN",
     `Cannot activate: the ${error.kind} '${error.target}' belongs to project '${error.project}' in this environment; rename one of them.`,
   );
 }

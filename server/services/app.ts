@@ -10,9 +10,11 @@ import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
+import type { FetchUrl } from "../webhooks/fetch.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 import type { RejectionLog } from "../webhooks/rejection-log.ts";
 import type { RouteTable } from "../webhooks/route-table.ts";
+import type { SnsVerifier } from "../webhooks/sns/verifier.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Waiters } from "../webhooks/waiters.ts";
 import type { Packages } from "./packages.ts";
@@ -25,8 +27,8 @@ export interface App {
   storage: ObjectStorage;
   packages: Packages;
   pools: Pools;
-  /** Around all runners. */
-  boundary: Boundary;
+  /** Around all runners; null in a process without runners. */
+  boundary: Boundary | null;
   executor: Executor;
   scheduler: Scheduler;
   routes: RouteTable;
@@ -38,6 +40,9 @@ export interface App {
   vault: Vault;
   limits: WebhookLimits;
   rejections: RejectionLog;
+  sns: SnsVerifier;
+  /** For the confirmation of a subscription. */
+  fetchUrl: FetchUrl;
   /** Requests that wait for their execution to finish (`Prefer: wait`). */
   waiters: Waiters;
   /** Aborted when the server shuts down; ends streams. */

@@ -1,8 +1,9 @@
 /** Converts rows of the store to messages of the contract. */
 import { create, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
-import { type Timestamp, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, type Timestamp, timestampFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { TraceEntry } from "../../project/mapping.ts";
+import { webhookSettings } from "../../project/webhook/settings.ts";
 import {
   type DeployedTarget,
   DeployedTargetSchema,
@@ -13,16 +14,19 @@ import {
   AttemptSchema,
   type Execution,
   ExecutionErrorSchema,
+  ExecutionResponseSchema,
   ExecutionSchema,
   type LogLine,
   LogLineSchema,
   MappingStepSchema,
 } from "../../proto/svc/v1/execution_pb.ts";
+import type { AttemptResponse } from "../executions/pool/contract.ts";
 import type { StoredError } from "../executions/states.ts";
 import type { DeploymentRow } from "../store/deployments.ts";
-import type { AttemptRow, ExecutionRow } from "../store/executions.ts";
+import type { AttemptRow, ExecutionRow, ExecutionSummary } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
 import type { LogRow } from "../store/logs.ts";
+import { fitMessage } from "./grpc-size.ts";
 
 export function optionalTime(ms: number | null | undefined): Timestamp | undefined {
   return ms === null || ms === undefined ? undefined : timestampFromMs(ms);
@@ -56,7 +60,7 @@ export function toDeployment(row: DeploymentRow, baseUrl: string): Deployment {
     environment: row.environment,
     status: row.status,
     digest: row.digest,
-    sizeBytes: row.size_bytes,
+    sizeBytes: BigInt(row.size_bytes),
     fileCount: row.file_count,
     agents: definition.agents.map(toTarget),
     workflows: definition.workflows.map(toTarget),
@@ -74,6 +78,7 @@ export function toDeployment(row: DeploymentRow, baseUrl: string): Deployment {
         }),
         fieldMapping: mappingMap(webhook.fieldMapping),
         signatureScheme: webhook.signature?.scheme ?? "",
+        settings: webhookSettings(webhook),
       })),
     ),
     schedules: definition.schedules.map(({ kind, name, cron, timezone, enabled }) => ({
@@ -95,12 +100,14 @@ function toTarget(target: TargetDefinition): DeployedTarget {
   return create(DeployedTargetSchema, {
     name: target.name,
     displayName: target.displayName,
-    timeout: target.timeoutSeconds,
+    timeout: durationFromMs(target.timeoutSeconds * 1000),
     maxRetries: target.retry?.maxRetries ?? 0,
   });
 }
 
-export function toExecution(row: ExecutionRow): Execution {
+/** An execution as lists show it: without input, output, unmapped paths and stack. */
+export function toExecutionSummary(row: ExecutionSummary): Execution {
+  const error = row.error === null ? undefined : parseStored<StoredError>(row.error);
   return create(ExecutionSchema, {
     executionId: row.execution_id,
     status: row.status,
@@ -109,10 +116,7 @@ export function toExecution(row: ExecutionRow): Execution {
     trigger: row.origin,
     deploymentId: row.deployment_id,
     environment: row.environment,
-    input: parseStored<JsonObject>(row.input),
-    output: row.output === null ? undefined : fromJson(ValueSchema, parseStored<JsonValue>(row.output)),
-    error: row.error === null ? undefined : create(ExecutionErrorSchema, parseStored<StoredError>(row.error)),
-    unmapped: parseStored<string[]>(row.unmapped),
+    error: error === undefined ? undefined : create(ExecutionErrorSchema, { ...error, stack: "" }),
     attempt: row.attempt,
     parentExecutionId: row.parent_execution_id ?? "",
     createdAt: timestampFromMs(row.created_at),
@@ -123,9 +127,35 @@ export function toExecution(row: ExecutionRow): Execution {
   });
 }
 
+/** @param limited - leaves out values with which the message would exceed the limit of gRPC clients */
+export function toExecution(row: ExecutionRow, limited: boolean): Execution {
+  const message = toExecutionSummary(row);
+  message.input = parseStored<JsonObject>(row.input);
+  if (row.output !== null) message.output = fromJson(ValueSchema, parseStored<JsonValue>(row.output));
+  if (row.error !== null) message.error = create(ExecutionErrorSchema, parseStored<StoredError>(row.error));
+  message.unmapped = parseStored<string[]>(row.unmapped);
+  return limited ? fitExecution(message, row) : message;
+}
+
+function fitExecution(message: Execution, row: ExecutionRow): Execution {
+  const texts = [row.input, row.output, row.error, row.unmapped, row.mapping, row.response];
+  const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  const omitInput = (execution: Execution) => {
+    execution.input = undefined;
+    execution.inputOmitted = true;
+  };
+  const omitOutput = (execution: Execution) => {
+    execution.output = undefined;
+    execution.outputOmitted = true;
+  };
+  const hasLargerInput = row.input.length > (row.output?.length ?? 0);
+  const omissions = hasLargerInput ? [omitInput, omitOutput] : [omitOutput, omitInput];
+  return fitMessage(ExecutionSchema, message, length, omissions);
+}
+
 /** Adds the fields that only `GetExecution` returns. */
-export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Execution {
-  const message = toExecution(row);
+export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[], limited: boolean): Execution {
+  const message = toExecution(row, false);
   const trace = row.mapping === null ? [] : parseStored<TraceEntry[]>(row.mapping);
   message.mapping = trace.map(({ type, stoppedAt, because, ...entry }) =>
     create(MappingStepSchema, {
@@ -135,6 +165,9 @@ export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Ex
       because: because ?? "",
     }),
   );
+  if (row.response !== null) {
+    message.response = create(ExecutionResponseSchema, parseStored<AttemptResponse>(row.response));
+  }
   message.attempts = attempts.map((attempt) =>
     create(AttemptSchema, {
       attempt: attempt.attempt,
@@ -144,7 +177,7 @@ export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[]): Ex
       retryAt: optionalTime(attempt.retry_at),
     }),
   );
-  return message;
+  return limited ? fitExecution(message, row) : message;
 }
 
 export function toLogLine(row: LogRow): LogLine {

@@ -1,7 +1,7 @@
 /** Lists, shows and redelivers webhook deliveries. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type WebhookService,
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { fail, notFound } from "../errors.ts";
+import { noResource, wrongState } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { type DeliveryRow, type DeliverySummary, getDelivery, listDeliveries } from "../store/deliveries.ts";
 import { getDeployment } from "../store/deployments.ts";
@@ -19,10 +19,10 @@ import { parseStored } from "../store/json.ts";
 import { sourcesOfKept } from "../webhooks/mapping-sources.ts";
 import { type Route, routeFrom } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";
-import { checkedWord, environmentFilter, paged, pageOf } from "./request.ts";
+import { fitMessage, hasMessageLimit } from "./grpc-size.ts";
+import { listPage, pageOf } from "./page.ts";
+import { environmentFilter } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
-
-const outcomes = ["accepted", "replayed", "rejected", "handshake"] as const;
 
 type DeliveryMethods = Pick<
   ServiceImpl<typeof WebhookService>,
@@ -35,7 +35,9 @@ export function deliveryMethods(app: App): DeliveryMethods {
     const row = isId("dlv", deliveryId)
       ? await app.engine.read(() => getDelivery(orgId, deliveryId))
       : undefined;
-    if (row === undefined) throw notFound(`There is no delivery '${deliveryId.slice(0, 80)}'.`);
+    if (row === undefined) {
+      throw noResource("delivery", deliveryId, `There is no delivery '${deliveryId.slice(0, 80)}'.`);
+    }
     return row;
   }
 
@@ -48,10 +50,11 @@ export function deliveryMethods(app: App): DeliveryMethods {
     const target = targets?.find((candidate) => candidate.name === row.name);
     const webhook = target?.webhooks.find((candidate) => candidate.slug === row.slug);
     if (deployment === undefined || webhook === undefined || deployment.status === "deleted") {
-      throw fail(
-        Code.FailedPrecondition,
+      throw wrongState(
+        "DEPLOYMENT_DELETED",
+        "deployment",
+        row.deployment_id,
         `Cannot redeliver to deployment ${row.deployment_id}: it was deleted. Redeliver to the active deployment instead.`,
-        { status: 409 },
       );
     }
     return routeFrom({ ...row, project: deployment.project, gone: 0, definition: JSON.stringify(webhook) });
@@ -60,38 +63,48 @@ export function deliveryMethods(app: App): DeliveryMethods {
   return {
     async listDeliveries(request, context) {
       const { orgId } = callerOf(context);
-      const page = pageOf(request);
+      const { slug, name, outcome } = request;
       const filter = {
-        slug: request.slug,
-        name: request.name,
-        outcome: checkedWord("outcome", request.outcome, outcomes),
+        slug,
+        name,
+        outcome,
         environment: environmentFilter(request.environment, context),
         since: request.since === undefined ? 0 : timestampMs(request.since),
-        before: page.before,
-        limit: page.limit + 1,
       };
+      const page = pageOf(request, ["ListDeliveries", filter]);
       await app.rejections.flush();
-      const found = await app.engine.read(() => listDeliveries(orgId, filter));
-      const { rows, nextPageToken } = paged(found, page, (row) => row.delivery_id);
-      return create(ListDeliveriesResponseSchema, { deliveries: rows.map(toDelivery), nextPageToken });
+      const { entries, nextPageToken } = await listPage(page, {
+        read: (before, limit) => app.engine.read(() => listDeliveries(orgId, { ...filter, before, limit })),
+        keyOf: (row) => row.delivery_id,
+        schema: DeliverySchema,
+        convert: toDelivery,
+      });
+      return create(ListDeliveriesResponseSchema, { deliveries: entries, nextPageToken });
     },
 
     async getDelivery(request, context) {
       const row = await require(callerOf(context).orgId, request.deliveryId);
       const message = toDelivery(row);
       message.headers = parseStored<Record<string, string>>(row.headers);
-      if (row.payload !== null) message.payload = parseStored<JsonObject>(row.payload);
-      return message;
+      if (row.payload === null) return message;
+      message.payload = parseStored<JsonObject>(row.payload);
+      if (!hasMessageLimit(context)) return message;
+      const omitPayload = (delivery: Delivery) => {
+        delivery.payload = undefined;
+        delivery.payloadOmitted = true;
+      };
+      return fitMessage(DeliverySchema, message, row.payload.length + row.headers.length, [omitPayload]);
     },
 
     async redeliverWebhook(request, context) {
       const { orgId } = callerOf(context);
       const row = await require(orgId, request.deliveryId);
       if (row.payload === null) {
-        throw fail(
-          Code.FailedPrecondition,
-          `Cannot redeliver ${row.delivery_id}: its payload was not kept. A rejected request's payload is kept when its signature is valid and its body can be read.`,
-          { status: 409 },
+        throw wrongState(
+          "PAYLOAD_NOT_KEPT",
+          "delivery",
+          row.delivery_id,
+          `Cannot redeliver ${row.delivery_id}: its payload was not kept. The payload of a rejected request is kept when its body can be read and its signature is valid, or the webhook has \`keep_rejected: true\`.`,
         );
       }
       const { environment, kind, name, slug } = row;
@@ -101,7 +114,9 @@ export function deliveryMethods(app: App): DeliveryMethods {
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
       const sources = sourcesOfKept(route, parseStored<Record<string, string>>(row.headers));
       const accepted = await app.trigger.accept(route, payload, null, null, sources);
-      return await triggerResponse(app, context, orgId, accepted);
+      const response = await triggerResponse(app, context, orgId, accepted);
+      response.unverified = row.outcome === "rejected" && row.http_status === 401;
+      return response;
     },
   };
 }
@@ -119,6 +134,6 @@ function toDelivery(row: DeliverySummary): Delivery {
     reason: row.reason,
     executionId: row.execution_id ?? "",
     deploymentId: row.deployment_id,
-    sizeBytes: row.size_bytes,
+    sizeBytes: BigInt(row.size_bytes),
   });
 }

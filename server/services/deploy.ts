@@ -1,14 +1,13 @@
 /** Deploys a stored package. The server reads and validates the package itself and does not trust the client. */
-import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { loadProject } from "../../project/load.ts";
 import { PROJECT_FILE } from "../../project/names.ts";
 import { formatProblem } from "../../project/problem.ts";
 import type { Caller } from "../auth/caller.ts";
-import { fail, invalid } from "../errors.ts";
-import { describeBoundary, enforcesNetwork } from "../executions/sandbox/boundary.ts";
+import { badRequest } from "../errors/details.ts";
+import { fail } from "../errors.ts";
+import { type Boundary, describeBoundary, enforcesNetwork } from "../executions/sandbox/boundary.ts";
 import { orderedId } from "../ids.ts";
-import type { TickEffects } from "../schedules/ticks.ts";
 import {
   type DeploymentRow,
   failDeployment,
@@ -17,7 +16,8 @@ import {
   insertDeployment,
   insertEvent,
 } from "../store/deployments.ts";
-import { getObject } from "../store/objects.ts";
+import { keepObject, type ObjectRow } from "../store/objects.ts";
+import { lockOrganization } from "../store/organizations.ts";
 import {
   aboutOf,
   activationOf,
@@ -29,6 +29,8 @@ import {
 } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
+import type { UnpackedPackage } from "./packages.ts";
+import { requireObject } from "./uploads.ts";
 
 /** Timeout for loading one module. */
 const loadTimeoutMs = 20_000;
@@ -46,18 +48,25 @@ export async function deploy(
   app: App,
   request: DeployRequest,
 ): Promise<{ deploymentId: string; unchanged: boolean }> {
+  const key = { orgId: request.caller.orgId, digest: request.digest };
+  const object = await requireObject(app, key);
+  const unpacked = await app.packages.unpack(key);
+  try {
+    return await deployUnpacked(app, request, object, unpacked);
+  } finally {
+    unpacked.release();
+  }
+}
+
+async function deployUnpacked(
+  app: App,
+  request: DeployRequest,
+  object: ObjectRow,
+  { directory, files }: UnpackedPackage,
+): Promise<{ deploymentId: string; unchanged: boolean }> {
   const { engine } = app;
   const { caller, digest, environment, source } = request;
-  const key = { orgId: caller.orgId, digest };
-  const object = await engine.read(() => getObject(caller.orgId, digest));
-  if (object === undefined) {
-    throw fail(
-      Code.FailedPrecondition,
-      `Cannot deploy ${digest}: the package is not stored; upload it first.`,
-    );
-  }
-  const files = await app.packages.unpack(key);
-  const definition = await readDefinition(app.packages.directory(key));
+  const definition = await readDefinition(directory);
   checkNetwork(app, definition);
   const active = await engine.read(() => getActiveDeployment(caller.orgId, environment, definition.name));
   if (active !== undefined && active.digest === digest && !request.redeploy) {
@@ -83,27 +92,35 @@ export async function deploy(
     created_at: now,
   };
   await engine.write(function* () {
+    if (!(yield* keepObject(caller.orgId, digest, now))) {
+      throw fail(
+        "UNAVAILABLE",
+        `Cannot deploy ${digest}: the unused package was deleted just now; upload it again.`,
+      );
+    }
     yield* insertDeployment(row);
     yield* insertEvent(caller.orgId, deploymentId, source === null ? "created" : "promoted", now, actor);
   });
   const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
-  let effects: TickEffects;
   try {
-    await checkModules(app, deploymentId, app.packages.directory(key), definition);
-    effects = await engine
+    await checkModules(app, deploymentId, directory, definition);
+    await engine
       .write(function* () {
+        yield* lockOrganization(caller.orgId);
         const now = yield* getDeployment(caller.orgId, deploymentId);
         if (now?.status !== "pending") {
-          throw fail(Code.Aborted, `Cannot activate ${deploymentId}: its status is now ${now?.status}.`);
+          throw fail(
+            "DEPLOYMENT_CHANGED",
+            `Cannot activate ${deploymentId}: its status is now ${now?.status}.`,
+          );
         }
-        const due = yield* switchTo(activationOf(pending, actor));
+        yield* switchTo(activationOf(pending, actor));
         if (source === null) {
           yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
         } else {
           const object = `${deploymentName(pending)}, from ${source.deployment_id} in ${source.environment}`;
           yield* audit(caller, "deployment.promoted", object, aboutOf(pending));
         }
-        return due;
       })
       .catch(rethrowConflict);
   } catch (error) {
@@ -112,7 +129,7 @@ export async function deploy(
     logDeployment(app, pending, `Deployment ${deploymentId} of '${definition.name}' failed: ${message}`);
     throw error;
   }
-  afterActivation(app, pending, effects);
+  afterActivation(app, pending);
   return { deploymentId, unchanged: false };
 }
 
@@ -120,17 +137,27 @@ async function readDefinition(directory: string): Promise<ProjectDefinition> {
   const { definition, problems } = await loadProject(directory);
   if (definition !== null) return definition;
   const list = problems.map((problem) => formatProblem(PROJECT_FILE, problem)).join("\n");
-  throw invalid(`Invalid configuration in ${PROJECT_FILE}\n${list}`);
+  const violations = problems.map(({ line, column, message }) => ({
+    field: line === 0 ? PROJECT_FILE : `${PROJECT_FILE}:${line}:${column}`,
+    description: message,
+    reason: "PROJECT_FILE",
+  }));
+  throw fail("PROJECT_INVALID", `Invalid configuration in ${PROJECT_FILE}\n${list}`, {
+    details: [badRequest(violations)],
+  });
 }
 
 /** @throws ConnectError when the project restricts its network and the boundary around runners cannot enforce that */
-function checkNetwork({ boundary }: App, { network }: ProjectDefinition): void {
-  if (network === null || enforcesNetwork(boundary)) return;
-  throw fail(
-    Code.FailedPrecondition,
-    `Cannot deploy: the project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`,
-    { status: 409 },
-  );
+function checkNetwork({ boundary }: App, definition: ProjectDefinition): void {
+  // Without runners here, a worker checks it together with the modules.
+  const problem = boundary === null ? null : networkProblem(boundary, definition);
+  if (problem !== null) throw fail("NETWORK_NOT_ENFORCEABLE", problem);
+}
+
+/** One sentence when the project restricts its network and the boundary cannot enforce that; otherwise null. */
+export function networkProblem(boundary: Boundary, { network }: ProjectDefinition): string | null {
+  if (network === null || enforcesNetwork(boundary)) return null;
+  return `Cannot deploy: the project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`;
 }
 
 /** Loads every module in a runner. */
@@ -144,9 +171,13 @@ async function checkModules(
   const checks = await app.pools.check({ deploymentId, directory }, modules, loadTimeoutMs);
   const broken = checks.filter((check) => !check.ok);
   if (broken.length === 0) return;
-  const list = broken.map(({ module, error }) => {
-    const place = error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`;
-    return `${place}: ${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`;
+  const violations = broken.map(({ module, error }) => ({
+    field: error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`,
+    description: `${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`,
+    reason: "MODULE",
+  }));
+  const list = violations.map(({ field, description }) => `${field}: ${description}`);
+  throw fail("MODULES_INVALID", `Cannot load the project's modules:\n${list.join("\n")}`, {
+    details: [badRequest(violations)],
   });
-  throw invalid(`Cannot load the project's modules:\n${list.join("\n")}`);
 }

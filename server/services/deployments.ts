@@ -2,21 +2,20 @@
 
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import {
-  CreateUploadResponseSchema,
   type Deployment,
   DeploymentEventSchema,
+  DeploymentSchema,
   type DeploymentService,
   DownloadDeploymentResponseSchema,
   ListDeploymentsResponseSchema,
-  PackageFileSchema,
 } from "../../proto/svc/v1/deployment_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { fail, invalid, notFound, statusHeader } from "../errors.ts";
-import { isId, orderedId } from "../ids.ts";
-import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";
+import { invalidField, noResource, statusHeader, wrongState } from "../errors.ts";
+import { isId } from "../ids.ts";
+import { processDueTicksOfProject } from "../schedules/ticks.ts";
 import { deleteDeployment } from "../store/activation.ts";
 import {
   type Actor,
@@ -26,7 +25,8 @@ import {
   listEvents,
 } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
-import { getObject, insertUpload } from "../store/objects.ts";
+import { getObject } from "../store/objects.ts";
+import { lockOrganization } from "../store/organizations.ts";
 import { listSchedulesOf } from "../store/schedules.ts";
 import {
   aboutOf,
@@ -34,7 +34,6 @@ import {
   afterActivation,
   deploymentName,
   logDeployment,
-  notifyTickEffects,
   rethrowConflict,
   switchTo,
 } from "./activation.ts";
@@ -42,28 +41,27 @@ import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime, toDeployment } from "./convert.ts";
 import { deploy } from "./deploy.ts";
+import { addFiles } from "./deployment-files.ts";
 import { deploymentWarnings } from "./deployment-warnings.ts";
-import {
-  checkedWord,
-  deploymentStatuses,
-  environmentFilter,
-  environmentOf,
-  paged,
-  pageOf,
-} from "./request.ts";
+import { hasMessageLimit } from "./grpc-size.ts";
+import { listPage, pageOf } from "./page.ts";
+import { environmentFilter, environmentOf } from "./request.ts";
+import { createUpload } from "./uploads.ts";
 
-const uploadMs = 3600_000;
 const downloadMs = 900_000;
-const digestPattern = /^[0-9a-f]{64}$/;
+/** A row holds the definition and the list of files. */
+const rowsOfRead = 50;
 
 export function deploymentService(app: App): ServiceImpl<typeof DeploymentService> {
-  const { engine, storage, config } = app;
+  const { engine, storage } = app;
 
   async function require(orgId: string, deploymentId: string): Promise<DeploymentRow> {
     const row = isId("dep", deploymentId)
       ? await engine.read(() => getDeployment(orgId, deploymentId))
       : undefined;
-    if (row === undefined) throw notFound(`There is no deployment '${deploymentId.slice(0, 80)}'.`);
+    if (row === undefined) {
+      throw noResource("deployment", deploymentId, `There is no deployment '${deploymentId.slice(0, 80)}'.`);
+    }
     return row;
   }
 
@@ -84,35 +82,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
 
   return {
     async createUpload(request, context) {
-      const { orgId } = callerOf(context);
-      checkDigest(request.digest);
-      if (request.sizeBytes === 0 || request.sizeBytes > config.limits.packageBytes) {
-        throw invalid(
-          `Cannot store a package of ${request.sizeBytes} bytes: it must have 1 to ${config.limits.packageBytes} (SVC_MAX_PACKAGE_BYTES).`,
-          { status: request.sizeBytes === 0 ? 400 : 413 },
-        );
-      }
-      const now = Date.now();
-      const upload = {
-        org_id: orgId,
-        upload_id: orderedId("upl", now),
-        digest: request.digest,
-        size_bytes: request.sizeBytes,
-        created_at: now,
-        expires_at: now + uploadMs,
-      };
-      const stored = await engine.write(function* () {
-        const object = yield* getObject(orgId, request.digest);
-        if (object === undefined) yield* insertUpload(upload);
-        return object !== undefined;
-      });
-      const key = { orgId, digest: request.digest };
-      return create(CreateUploadResponseSchema, {
-        uploadId: upload.upload_id,
-        url: stored ? "" : storage.signUrl("PUT", key, upload.expires_at, app.baseUrl(), upload.upload_id),
-        expiresAt: timestampFromMs(upload.expires_at),
-        alreadyStored: stored,
-      });
+      return createUpload(app, callerOf(context).orgId, request);
     },
 
     async createDeployment(request, context) {
@@ -120,9 +90,13 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const { sourceDeploymentId } = request;
       const source = sourceDeploymentId === "" ? null : await require(caller.orgId, sourceDeploymentId);
       const digest = request.digest === "" && source !== null ? source.digest : request.digest;
-      checkDigest(digest);
+      if (digest === "") {
+        throw invalidField("digest", "REQUIRED", "Cannot deploy: pass digest or source_deployment_id.");
+      }
       if (source !== null && digest !== source.digest) {
-        throw invalid(
+        throw invalidField(
+          "digest",
+          "CONFLICT",
           `Cannot promote ${sourceDeploymentId}: its package is ${source.digest}, not ${digest}.`,
         );
       }
@@ -143,10 +117,6 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const { orgId } = callerOf(context);
       const message = await describe(orgId, request.deploymentId);
       const row = await require(orgId, request.deploymentId);
-      if (request.includeFiles) {
-        const files = parseStored<{ path: string; sizeBytes: number; digest: string }[]>(row.files);
-        message.files = files.map((file) => create(PackageFileSchema, file));
-      }
       const events = await engine.read(() => listEvents(orgId, request.deploymentId));
       message.events = events.map(({ at, event, key_id, key_name }) =>
         create(DeploymentEventSchema, {
@@ -155,23 +125,25 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
           by: key_id === null ? undefined : { keyId: key_id, name: key_name ?? "" },
         }),
       );
+      if (request.includeFiles) {
+        await addFiles(message, row, request.filesPageToken, hasMessageLimit(context));
+      }
       return message;
     },
 
     async listDeployments(request, context) {
       const { orgId } = callerOf(context);
-      const page = pageOf(request);
-      const filter = {
-        environment: environmentFilter(request.environment, context),
-        project: request.project,
-        status: checkedWord("status", request.status, deploymentStatuses),
-        before: page.before,
-        limit: page.limit + 1,
-      };
-      const found = await engine.read(() => listDeployments(orgId, filter));
-      const { rows, nextPageToken } = paged(found, page, (row) => row.deployment_id);
-      const deployments = rows.map((row) => toDeployment(row, app.baseUrl()));
-      return create(ListDeploymentsResponseSchema, { deployments, nextPageToken });
+      const { project, status } = request;
+      const filter = { environment: environmentFilter(request.environment, context), project, status };
+      const page = pageOf(request, ["ListDeployments", filter]);
+      const { entries, nextPageToken } = await listPage(page, {
+        read: (before, limit) => engine.read(() => listDeployments(orgId, { ...filter, before, limit })),
+        keyOf: (row) => row.deployment_id,
+        schema: DeploymentSchema,
+        convert: (row) => toDeployment(row, app.baseUrl()),
+        readSize: rowsOfRead,
+      });
+      return create(ListDeploymentsResponseSchema, { deployments: entries, nextPageToken });
     },
 
     async rollbackDeployment(request, context) {
@@ -179,48 +151,47 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const actor: Actor = { keyId: caller.keyId, keyName: caller.keyName };
       const row = await require(caller.orgId, request.deploymentId);
       await app.packages.ensure({ orgId: row.org_id, digest: row.digest });
-      const effects = await engine
+      await engine
         .write(function* () {
+          yield* lockOrganization(caller.orgId);
           const now = yield* getDeployment(caller.orgId, request.deploymentId);
           if (now === undefined || (now.status !== "superseded" && now.status !== "active")) {
-            throw fail(
-              Code.FailedPrecondition,
+            throw wrongState(
+              "DEPLOYMENT_NOT_SUPERSEDED",
+              "deployment",
+              request.deploymentId,
               `Cannot roll back to ${request.deploymentId}: only a superseded deployment can be activated again; this one is ${now?.status}.`,
-              { status: 409 },
             );
           }
-          if (now.status !== "superseded") return noTickEffects();
-          const due = yield* switchTo(activationOf(now, actor));
+          if (now.status !== "superseded") return;
+          yield* switchTo(activationOf(now, actor));
           yield* audit(caller, "deployment.rolled_back", `to ${deploymentName(now)}`, aboutOf(now));
-          return due;
         })
         .catch(rethrowConflict);
-      afterActivation(app, row, effects);
+      afterActivation(app, row);
       return describe(caller.orgId, request.deploymentId);
     },
 
     async deleteDeployment(request, context) {
       const caller = callerOf(context);
       const row = await require(caller.orgId, request.deploymentId);
-      const effects = await engine.write(function* () {
+      await engine.write(function* () {
+        yield* lockOrganization(caller.orgId);
         const now = yield* getDeployment(caller.orgId, request.deploymentId);
         if (now?.status === "active" && !request.force) {
-          throw fail(
-            Code.FailedPrecondition,
+          throw wrongState(
+            "DEPLOYMENT_ACTIVE",
+            "deployment",
+            request.deploymentId,
             `Cannot delete ${request.deploymentId}: it is the active deployment of '${row.project}' in ${row.environment}; pass force to delete it.`,
-            { status: 409 },
           );
         }
-        if (now === undefined || now.status === "deleted") return noTickEffects();
-        const due =
-          now.status === "active" ? yield* processDueTicksOfProject(now, Date.now()) : noTickEffects();
+        if (now === undefined || now.status === "deleted") return;
+        if (now.status === "active") yield* processDueTicksOfProject(now, Date.now());
         const actor = { keyId: caller.keyId, keyName: caller.keyName };
         yield* deleteDeployment(caller.orgId, request.deploymentId, actor, Date.now());
         yield* audit(caller, "deployment.deleted", deploymentName(now), aboutOf(now));
-        return due;
       });
-      app.routes.forget(caller.orgId);
-      notifyTickEffects(app, effects);
       logDeployment(app, row, `Deployment ${row.deployment_id} of '${row.project}' was deleted.`);
       return describe(caller.orgId, request.deploymentId);
     },
@@ -229,27 +200,27 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const { orgId } = callerOf(context);
       const row = await require(orgId, request.deploymentId);
       const key = { orgId, digest: row.digest };
-      if ((await engine.read(() => getObject(orgId, row.digest))) === undefined) {
-        throw notFound(`The package of deployment ${row.deployment_id} was deleted.`);
+      const isRecorded = (await engine.read(() => getObject(orgId, row.digest))) !== undefined;
+      // Concurrent pushes of one package may have compressed it to different sizes.
+      const sizeBytes = isRecorded ? await storage.sizeOf(key) : null;
+      if (sizeBytes === null) {
+        throw noResource(
+          "package",
+          row.digest,
+          `The package of deployment ${row.deployment_id} was deleted.`,
+        );
       }
       const expiresAt = Date.now() + downloadMs;
-      const url = storage.signUrl("GET", key, expiresAt, app.baseUrl(), `${row.deployment_id}.tar.gz`);
+      const name = `${row.deployment_id}.tar.gz`;
+      const url = await storage.signDownload(key, expiresAt, app.baseUrl(), name);
       context.responseHeader.set(statusHeader, "307");
       context.responseHeader.set("location", url);
       return create(DownloadDeploymentResponseSchema, {
         url,
         digest: row.digest,
-        sizeBytes: row.size_bytes,
+        sizeBytes: BigInt(sizeBytes),
         expiresAt: timestampFromMs(expiresAt),
       });
     },
   };
-}
-
-function checkDigest(digest: string): void {
-  if (!digestPattern.test(digest)) {
-    throw invalid(
-      `Cannot use digest '${digest.slice(0, 80)}': it must be a SHA-256 in 64 lower-case hexadecimal digits.`,
-    );
-  }
 }

@@ -11,7 +11,7 @@ import {
   type WatchExecutionResponse,
   WatchExecutionResponseSchema,
 } from "../../proto/svc/v1/execution_pb.ts";
-import { invalid } from "../errors.ts";
+import { fail } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import { getExecution } from "../store/executions.ts";
@@ -23,13 +23,13 @@ import { toExecution, toLogLine } from "./convert.ts";
 const fallbackMs = 1_000;
 const batchSize = 500;
 const defaultLines = 100;
-const maxLines = 10_000;
 
 export async function* watchExecution(
   app: App,
   orgId: string,
   request: WatchExecutionRequest,
   signal: AbortSignal,
+  limited: boolean,
 ): AsyncGenerator<WatchExecutionResponse> {
   const { executionId } = request;
   const stopped = AbortSignal.any([signal, app.closing]);
@@ -62,7 +62,9 @@ export async function* watchExecution(
   }
 
   function executionEvent(row: Parameters<typeof toExecution>[0]): WatchExecutionResponse {
-    return create(WatchExecutionResponseSchema, { event: { case: "execution", value: toExecution(row) } });
+    return create(WatchExecutionResponseSchema, {
+      event: { case: "execution", value: toExecution(row, limited) },
+    });
   }
 }
 
@@ -73,7 +75,6 @@ export async function* tailLogs(
   signal: AbortSignal,
 ): AsyncGenerator<TailLogsResponse> {
   const lines = request.lines ?? defaultLines;
-  if (lines > maxLines) throw invalid(`Cannot send ${lines} lines: lines must be from 0 to ${maxLines}.`);
   const { name, executionId, environment, audit } = request;
   const filter: LogFilter = { name, executionId, environment, audit };
   const stopped = AbortSignal.any([signal, app.closing]);
@@ -128,7 +129,11 @@ const cursorForm = /^(\d{1,15})(?:\.[0-9a-z]{26})?$/;
 function readCursor(text: string): number {
   const match = cursorForm.exec(text);
   if (match === null) {
-    throw invalid(`Cannot use after '${text.slice(0, 40)}': it must be the cursor of a log entry.`);
+    throw fail(
+      "INVALID_CURSOR",
+      `Cannot use after '${text.slice(0, 40)}': it must be the cursor of a log entry.`,
+      { metadata: { field: "after" } },
+    );
   }
   return Number(match[1]);
 }

@@ -6,6 +6,7 @@ import { callerOf } from "../auth/caller.ts";
 import { statusHeader } from "../errors.ts";
 import { describeBoundary } from "../executions/sandbox/boundary.ts";
 import { runtimeName } from "../runtime.ts";
+import { StorageError } from "../storage/errors.ts";
 import { countOrganizations } from "../store/organizations.ts";
 import { version } from "../version.ts";
 import type { App } from "./app.ts";
@@ -15,7 +16,7 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
     async check(_request, context) {
       const { orgId } = callerOf(context);
       const checks = await checkParts(app);
-      const ok = Object.values(checks).every((result) => result === "ok");
+      const ok = Object.values(checks).every(isWell);
       if (!ok) context.responseHeader.set(statusHeader, "503");
       return create(CheckResponseSchema, {
         status: ok ? "ok" : "degraded",
@@ -23,32 +24,38 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
         runtime: runtimeName,
         organization: orgId,
         checks,
-        isolation: describeBoundary(app.boundary),
+        isolation: app.boundary === null ? "" : describeBoundary(app.boundary),
       });
     },
   };
+}
+
+/** Whether a part works, or other processes have it. */
+export function isWell(result: string): boolean {
+  return result === "ok" || result === "off";
 }
 
 /** The state of each part; also used by `/readyz`, which requires no key. */
 export async function checkParts(
   app: App,
 ): Promise<{ store: string; storage: string; executor: string; scheduler: string }> {
+  const isApi = app.config.role === "api";
   const [store, storage, executor, scheduler] = await Promise.all([
     stateOf(() => app.engine.read(countOrganizations)),
     stateOf(() => app.storage.check()),
-    stateOf(async () => app.executor.check()),
-    stateOf(async () => app.scheduler.check()),
+    isApi ? "off" : stateOf(async () => app.executor.check()),
+    isApi ? "off" : stateOf(async () => app.scheduler.check()),
   ]);
   return { store, storage, executor, scheduler };
 }
 
-/** Logs the message of a failure and does not return it, because it may name paths. */
+/** Logs the message of a failure and returns only the summary of a storage, because other messages may name paths. */
 async function stateOf(check: () => Promise<unknown>): Promise<string> {
   try {
     await check();
     return "ok";
   } catch (error) {
     console.error("Health check failed:", error instanceof Error ? error.message : error);
-    return "failing";
+    return error instanceof StorageError ? `failing: ${error.summary}` : "failing";
   }
 }

@@ -15,17 +15,16 @@ import {
   SecretSchema,
 } from "../../proto/svc/v1/organization_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { invalid, notFound } from "../errors.ts";
+import { invalidField, noResource } from "../errors.ts";
 import { isId } from "../ids.ts";
-import { createKey, isScope, scopes } from "../keys.ts";
-import { secretNameProblem, secretValueProblem } from "../secrets/rules.ts";
+import { createKey } from "../keys.ts";
+import { secretValueProblem } from "../secrets/rules.ts";
 import { getOrganization, insertKey, type KeyRow, listKeys, revokeKey } from "../store/organizations.ts";
 import { deleteSecret, listSecrets, putSecret, type SecretRow } from "../store/secrets.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
-
-const maxKeyName = 100;
+import { listPage, pageOf, rowsAfter } from "./page.ts";
 
 export function organizationService(app: App): ServiceImpl<typeof OrganizationService> {
   const { engine, vault } = app;
@@ -33,7 +32,9 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
     async getOrganization(_request, context) {
       const { orgId } = callerOf(context);
       const row = await engine.read(() => getOrganization(orgId));
-      if (row === undefined) throw notFound("The organization of this API key does not exist.");
+      if (row === undefined) {
+        throw noResource("organization", orgId, "The organization of this API key does not exist.");
+      }
       return create(OrganizationSchema, {
         orgId: row.org_id,
         name: row.name,
@@ -55,10 +56,16 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       });
     },
 
-    async listApiKeys(_request, context) {
+    async listApiKeys(request, context) {
       const { orgId, keyId } = callerOf(context);
-      const rows = await engine.read(() => listKeys(orgId));
-      return create(ListApiKeysResponseSchema, { keys: rows.map((row) => toApiKey(row, keyId)) });
+      const page = pageOf(request, ["ListApiKeys"], 1000);
+      const { entries, nextPageToken } = await listPage(page, {
+        read: rowsAfter(await engine.read(() => listKeys(orgId)), newestFirst),
+        keyOf: newestFirst,
+        schema: ApiKeySchema,
+        convert: (row) => toApiKey(row, keyId),
+      });
+      return create(ListApiKeysResponseSchema, { keys: entries, nextPageToken });
     },
 
     async revokeApiKey(request, context) {
@@ -73,15 +80,19 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
         return revoked;
       });
       if (row === undefined) {
-        throw notFound(`There is no active API key '${request.keyId.slice(0, 80)}'.`);
+        throw noResource(
+          "api_key",
+          request.keyId,
+          `There is no active API key '${request.keyId.slice(0, 80)}'.`,
+        );
       }
       return toApiKey(row, caller.keyId);
     },
 
     async setSecret(request, context) {
       const caller = callerOf(context);
-      const problem = secretNameProblem(request.name) ?? secretValueProblem(request.value);
-      if (problem !== null) throw invalid(problem);
+      const problem = secretValueProblem(request.value);
+      if (problem !== null) throw invalidField("value", "WELL_FORMED", problem);
       const { name } = request;
       const sealed = vault.seal(caller.orgId, name, request.value);
       const row = await engine.write(function* () {
@@ -89,13 +100,19 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
         yield* audit(caller, "secret.set", `secret '${name}'`);
         return stored;
       });
-      vault.evict(caller.orgId);
       return toSecret(row);
     },
 
-    async listSecrets(_request, context) {
-      const rows = await engine.read(() => listSecrets(callerOf(context).orgId));
-      return create(ListSecretsResponseSchema, { secrets: rows.map(toSecret) });
+    async listSecrets(request, context) {
+      const { orgId } = callerOf(context);
+      const page = pageOf(request, ["ListSecrets"], 1000);
+      const { entries, nextPageToken } = await listPage(page, {
+        read: rowsAfter(await engine.read(() => listSecrets(orgId)), ({ name }) => name),
+        keyOf: ({ name }) => name,
+        schema: SecretSchema,
+        convert: toSecret,
+      });
+      return create(ListSecretsResponseSchema, { secrets: entries, nextPageToken });
     },
 
     async deleteSecret(request, context) {
@@ -103,37 +120,31 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       const { name } = request;
       await engine.write(function* () {
         const deleted = yield* deleteSecret(caller.orgId, name);
-        if (deleted === undefined) throw notFound(`There is no secret '${name.slice(0, 80)}'.`);
+        if (deleted === undefined) throw noResource("secret", name, `There is no secret '${name}'.`);
         yield* audit(caller, "secret.removed", `secret '${name}'`);
       });
-      vault.evict(caller.orgId);
       return create(DeleteSecretResponseSchema);
     },
   };
 }
 
+/** A key of the order newest first: times count down, and ties are in the descending order of the ids. */
+function newestFirst({ created_at, key_id }: KeyRow): string {
+  const age = String(Number.MAX_SAFE_INTEGER - created_at).padStart(16, "0");
+  const id = [...key_id].map((letter) => String.fromCharCode(0x7f - letter.charCodeAt(0))).join("");
+  return `${age} ${id}`;
+}
+
 type NewKey = Omit<KeyRow, "last_used_at" | "revoked_at"> & { text: string };
 
-/** @throws ConnectError `invalid_argument` */
 function newKey(
   orgId: string,
   name: string,
   scope: string,
   expiresAt: Parameters<typeof timestampMs>[0] | undefined,
 ): NewKey {
-  if (name.trim() === "" || [...name].length > maxKeyName) {
-    throw invalid(`Cannot create a key: its name must have 1 to ${maxKeyName} characters.`);
-  }
-  if (!isScope(scope)) {
-    throw invalid(
-      `Cannot create a key with scope '${scope.slice(0, 80)}': it must be one of ${scopes.join(", ")}.`,
-    );
-  }
   const now = Date.now();
   const expires = expiresAt === undefined ? null : timestampMs(expiresAt);
-  if (expires !== null && expires <= now) {
-    throw invalid("Cannot create a key: expires_at must be in the future.");
-  }
   const { keyId, secretHash, text } = createKey();
   return {
     key_id: keyId,

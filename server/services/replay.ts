@@ -1,7 +1,6 @@
 /** Replays an execution: a new execution with the same or a given input. */
-import { Code } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
-import { fail, notFound } from "../errors.ts";
+import { noResource, wrongState } from "../errors.ts";
 import { orderedId } from "../ids.ts";
 import { getTarget } from "../store/activation.ts";
 import { getDeployment } from "../store/deployments.ts";
@@ -34,10 +33,11 @@ export function* replay(original: ExecutionRow, input: string, deploymentId: str
 function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<string> {
   const target = yield* getTarget(org_id, environment, name);
   if (target === undefined || target.kind !== kind) {
-    throw fail(
-      Code.FailedPrecondition,
+    throw wrongState(
+      "TARGET_NOT_DEPLOYED",
+      kind,
+      name,
       `Cannot replay: no active deployment in ${environment} has the ${kind} '${name}'. Pass the id of a deployment that has it.`,
-      { status: 409 },
     );
   }
   return target.deployment_id;
@@ -46,17 +46,16 @@ function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<
 function* named({ org_id, kind, name }: ExecutionRow, deploymentId: string): Program<string> {
   const deployment = yield* getDeployment(org_id, deploymentId);
   if (deployment === undefined || deployment.status === "deleted") {
-    throw notFound(`There is no deployment '${deploymentId.slice(0, 80)}'.`);
+    throw noResource("deployment", deploymentId, `There is no deployment '${deploymentId.slice(0, 80)}'.`);
   }
   const definition = parseStored<ProjectDefinition>(deployment.definition);
   const targets = kind === "agent" ? definition.agents : definition.workflows;
   if (!targets.some((target) => target.name === name)) {
-    throw fail(
-      Code.FailedPrecondition,
+    throw wrongState(
+      "TARGET_NOT_DEPLOYED",
+      kind,
+      name,
       `Cannot replay: deployment ${deploymentId} has no ${kind} '${name}'.`,
-      {
-        status: 409,
-      },
     );
   }
   return deploymentId;

@@ -1,6 +1,6 @@
 /** Implements ScheduleService. */
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { nextRuns, parseCron } from "../../project/cron.ts";
 import type { ScheduleDefinition } from "../../project/definition.ts";
@@ -13,23 +13,25 @@ import {
   TickSchema,
 } from "../../proto/svc/v1/schedule_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { notFound } from "../errors.ts";
+import { noResource } from "../errors.ts";
 import { nextDue } from "../schedules/next-due.ts";
-import { noTickEffects, processDueTicksOfProject } from "../schedules/ticks.ts";
+import { processDueTicksOfProject } from "../schedules/ticks.ts";
 import type { Program } from "../store/engine.ts";
 import { parseStored } from "../store/json.ts";
+import { lockOrganization } from "../store/organizations.ts";
 import {
   getSchedule,
+  lastTicks,
   listSchedules,
   listTicks,
   type ScheduleRow,
   setPaused,
   type TickWithStatus,
 } from "../store/schedules.ts";
-import { notifyTickEffects } from "./activation.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
+import { listPage, pageOf, rowsAfter } from "./page.ts";
 import { environmentOf } from "./request.ts";
 
 const maxNextRuns = 10;
@@ -41,7 +43,7 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
   function* require(orgId: string, environment: string, name: string): Program<ScheduleRow> {
     const row = yield* getSchedule(orgId, environment, name);
     if (row === undefined) {
-      throw notFound(`There is no schedule for '${name.slice(0, 80)}' in ${environment}.`);
+      throw noResource("schedule", name, `There is no schedule for '${name}' in ${environment}.`);
     }
     return row;
   }
@@ -54,19 +56,20 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
     const caller = callerOf(context);
     const { orgId } = caller;
     const environment = environmentOf(request.environment, context);
-    const { row, effects } = await engine.write(function* () {
+    const row = await engine.write(function* () {
+      yield* lockOrganization(orgId);
       const found = yield* require(orgId, environment, request.name);
       // Pausing a paused schedule changes nothing and is not audited.
-      if ((found.paused === 1) === paused) return { row: found, effects: noTickEffects() };
+      if ((found.paused === 1) === paused) return found;
       const definition = parseStored<ScheduleDefinition>(found.definition);
-      const effects = yield* processDueTicksOfProject(found, Date.now());
+      yield* processDueTicksOfProject(found, Date.now());
       yield* setPaused(orgId, found.schedule_id, paused, paused ? null : nextDue(definition, Date.now()));
+      const changed = yield* require(orgId, environment, found.name);
       const action = paused ? "schedule.paused" : "schedule.resumed";
       const { name } = found;
       yield* audit(caller, action, `schedule of ${found.kind} '${name}'`, { name, environment });
-      return { row: yield* require(orgId, environment, name), effects };
+      return changed;
     });
-    notifyTickEffects(app, effects);
     return toSchedule(row, undefined);
   }
 
@@ -74,15 +77,20 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
     async listSchedules(request, context) {
       const { orgId } = callerOf(context);
       const environment = environmentOf(request.environment, context);
-      const schedules = await engine.read(function* () {
-        const messages: Schedule[] = [];
-        for (const row of yield* listSchedules(orgId, environment)) {
-          const [last] = yield* listTicks(orgId, row.schedule_id, 1);
-          messages.push(toSchedule(row, last));
-        }
-        return messages;
+      const page = pageOf(request, ["ListSchedules", environment, request.view], 1000);
+      const { rows, ticks } = await engine.read(function* () {
+        const rows = yield* listSchedules(orgId, environment);
+        const ids = rows.map((row) => row.schedule_id);
+        return { rows, ticks: yield* lastTicks(orgId, ids) };
       });
-      return create(ListSchedulesResponseSchema, { schedules });
+      const keyOf = ({ name }: ScheduleRow) => name;
+      const { entries, nextPageToken } = await listPage(page, {
+        read: rowsAfter(rows, keyOf),
+        keyOf,
+        schema: ScheduleSchema,
+        convert: (row: ScheduleRow) => toSchedule(row, ticks.get(row.schedule_id), request.view === "full"),
+      });
+      return create(ListSchedulesResponseSchema, { schedules: entries, nextPageToken });
     },
 
     async getSchedule(request, context) {
@@ -107,7 +115,7 @@ export function scheduleService(app: App): ServiceImpl<typeof ScheduleService> {
   };
 }
 
-function toSchedule(row: ScheduleRow, last: TickWithStatus | undefined): Schedule {
+function toSchedule(row: ScheduleRow, last: TickWithStatus | undefined, withInput = true): Schedule {
   const definition = parseStored<ScheduleDefinition>(row.definition);
   return create(ScheduleSchema, {
     scheduleId: row.schedule_id,
@@ -121,8 +129,8 @@ function toSchedule(row: ScheduleRow, last: TickWithStatus | undefined): Schedul
     nextRunAt: optionalTime(row.next_due_at),
     paused: row.paused === 1,
     overlap: definition.overlap,
-    catchUp: definition.catchUpSeconds,
-    input: definition.input,
+    catchUp: durationFromMs(definition.catchUpSeconds * 1000),
+    input: withInput ? definition.input : undefined,
     lastTick: last === undefined ? undefined : toTick(last),
   });
 }

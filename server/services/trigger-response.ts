@@ -1,12 +1,13 @@
 /** The response to a trigger over RPC, after waiting as the `Prefer` header of the request asks. */
 import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type HandlerContext } from "@connectrpc/connect";
+import type { HandlerContext } from "@connectrpc/connect";
 import { type TriggerWebhookResponse, TriggerWebhookResponseSchema } from "../../proto/svc/v1/webhook_pb.ts";
 import { fail } from "../errors.ts";
 import { parseStored } from "../store/json.ts";
 import type { Accepted } from "../webhooks/trigger.ts";
 import type { App } from "./app.ts";
+import { fitMessage, hasMessageLimit } from "./grpc-size.ts";
 
 /** @throws ConnectError `internal` when the caller waited and the execution failed or was cancelled */
 export async function triggerResponse(
@@ -20,9 +21,21 @@ export async function triggerResponse(
   const { status, waitSeconds, output, failure } = await app.waiters.result(orgId, accepted, prefer);
   const headers: Record<string, string> = { location: `/api/v1/executions/${executionId}` };
   if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
-  if (failure !== null) throw fail(Code.Internal, failure, { status: 500, headers });
+  if (failure !== null)
+    throw fail("EXECUTION_FAILED", failure, {
+      status: 500,
+      headers,
+      metadata: { execution_id: executionId },
+    });
   for (const [name, value] of Object.entries(headers)) context.responseHeader.set(name, value);
   const response = create(TriggerWebhookResponseSchema, { executionId, status, replayed });
-  if (output !== null) response.output = fromJson(ValueSchema, parseStored<JsonValue>(output));
-  return response;
+  if (output === null) return response;
+  response.output = fromJson(ValueSchema, parseStored<JsonValue>(output));
+  if (!hasMessageLimit(context)) return response;
+  return fitMessage(TriggerWebhookResponseSchema, response, output.length, [omitOutput]);
+}
+
+function omitOutput(response: TriggerWebhookResponse): void {
+  response.output = undefined;
+  response.outputOmitted = true;
 }

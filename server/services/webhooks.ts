@@ -1,19 +1,19 @@
 /** WebhookService: triggers over the RPC protocols, and the list of webhooks. */
 import { create } from "@bufbuild/protobuf";
-import { Code, type ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import type { WebhookDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import {
   ListWebhooksResponseSchema,
+  TriggerWebhookResponseSchema,
   WebhookSchema,
   type WebhookService,
   type WebhookTarget,
   WebhookTargetSchema,
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { fail, invalid } from "../errors.ts";
+import { fail, invalidField } from "../errors.ts";
 import { listWebhooks, type WebhookRow } from "../store/activation.ts";
-import { getDeployment } from "../store/deployments.ts";
 import { parseStored } from "../store/json.ts";
 import { getOrganization } from "../store/organizations.ts";
 import { addressOf } from "../webhooks/address.ts";
@@ -22,6 +22,7 @@ import { encodePayload } from "../webhooks/payload.ts";
 import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
+import { listPage, pageOf, rowsAfter } from "./page.ts";
 import { environmentOf } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
@@ -30,22 +31,27 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
     async triggerWebhook(request, context) {
       const address = addressOf(request, environmentOf("", context));
       if (address === null) {
-        throw invalid(
+        throw invalidField(
+          "slug",
+          "CONFLICT",
           "Cannot trigger: name the webhook by agent or workflow and slug, or by webhook_slug alone.",
         );
       }
       const route = await app.trigger.route(address);
       if (route.definition.signature !== null) {
         throw fail(
-          Code.Unauthenticated,
+          "SIGNATURE_REQUIRED",
           "This webhook is signed: only a POST to its URL, whose raw bytes can be checked, triggers it.",
         );
       }
       const payload = encodePayload((request.payload ?? {}) as JsonObject, app.config.limits);
       const name = context.requestHeader.get("idempotency-key");
-      const key = idempotencyKeyOfCall(name, Buffer.from(payload.text));
+      const key = idempotencyKeyOfCall(name, route, Buffer.from(payload.text));
       for (const [header, value] of Object.entries(app.limits.charge(route))) {
         context.responseHeader.set(header, value);
+      }
+      if (app.trigger.ignores(route, payload.value, {}, "") !== null) {
+        return create(TriggerWebhookResponseSchema, { status: "ignored" });
       }
       const accepted = await app.trigger.accept(route, payload, key, null);
       return await triggerResponse(app, context, route.orgId, accepted);
@@ -58,23 +64,29 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       const environment = environmentOf(request.environment, context);
       const { organization, rows } = await app.engine.read(function* () {
         const organization = yield* getOrganization(caller.orgId);
-        const kept: WebhookRow[] = [];
-        const mine = new Map<string, boolean>();
-        for (const row of yield* listWebhooks(caller.orgId, environment)) {
-          let own = mine.get(row.deployment_id);
-          if (own === undefined) {
-            const deployment = yield* getDeployment(caller.orgId, row.deployment_id);
-            own = deployment?.created_by === caller.keyId;
-            mine.set(row.deployment_id, own);
-          }
-          if (own || !request.apiKeyOnly) kept.push(row);
-        }
-        return { organization, rows: kept };
+        const keyId = request.apiKeyOnly ? caller.keyId : "";
+        return { organization, rows: yield* listWebhooks(caller.orgId, environment, keyId) };
+      });
+      const page = pageOf(request, ["ListWebhooks", environment, request.apiKeyOnly], 1000);
+      const targets = (["agent", "workflow"] as const).flatMap((kind) =>
+        group(rows, kind, app.baseUrl()).map((target) => ({ kind, target })),
+      );
+      const keyOf = ({ kind, target }: (typeof targets)[number]) => `${kind} ${target.name}`;
+      const kinds = new Map<WebhookTarget, string>();
+      const { entries, nextPageToken } = await listPage(page, {
+        read: rowsAfter(targets, keyOf),
+        keyOf,
+        schema: WebhookTargetSchema,
+        convert({ kind, target }) {
+          kinds.set(target, kind);
+          return target;
+        },
       });
       return create(ListWebhooksResponseSchema, {
         organization: { orgId: caller.orgId, name: organization?.name ?? "" },
-        agents: group(rows, "agent", app.baseUrl()),
-        workflows: group(rows, "workflow", app.baseUrl()),
+        agents: entries.filter((target) => kinds.get(target) === "agent"),
+        workflows: entries.filter((target) => kinds.get(target) === "workflow"),
+        nextPageToken,
       });
     },
   };

@@ -58,6 +58,7 @@ class Loader {
     const ended = Promise.withResolvers<string>();
     const runner = new RunnerProcess(location.deploymentId, limits, {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
+      respond: (executionId, response) => events.respond(executionId, response),
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
       changed() {},

@@ -11,9 +11,11 @@ import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { RunnerFailure, SerializedError } from "../runner/protocol.ts";
+import type { AttemptResponse } from "../runner/response.ts";
 import type { Boundary } from "../sandbox/boundary.ts";
 
 export type { SerializedError } from "../runner/protocol.ts";
+export type { AttemptResponse } from "../runner/response.ts";
 
 export interface Attempt {
   executionId: string;
@@ -86,6 +88,8 @@ export type ChildExecutionResult =
 export interface PoolEvents {
   /** Log lines of one runner, in the order in which they were written. Lines of an attempt come before its outcome. */
   log(deploymentId: string, entries: LogEntry[]): void;
+  /** The response that an attempt sets with `ctx.respond`, before its outcome. */
+  respond(executionId: string, response: AttemptResponse): void;
   /**
    * Runs a child execution for `ctx.run` and resolves when it has ended. A rejection is thrown in the users' code.
    *
@@ -107,6 +111,8 @@ export interface PackageLocation {
   network?: readonly string[] | null;
   /** Paths of modules in the package that `warm` loads in advance. */
   modules?: readonly string[];
+  /** Called when the runner that uses the package has ended or could not be started. May be called more than once. */
+  release?(): void;
 }
 
 export interface PoolLimits {

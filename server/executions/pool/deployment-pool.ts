@@ -228,22 +228,29 @@ export class DeploymentPool {
 
   async #start({ preload }: { preload: boolean }): Promise<void> {
     const { events, limits, locate } = this.#options;
+    let release: () => void = () => {};
     const runner = new RunnerProcess(this.#deploymentId, limits, {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
+      respond: (executionId, response) => events.respond(executionId, response),
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
       changed: () => this.#pump(),
       misbehaved: () => this.#limit(),
-      ended: () => this.#remove(runner),
+      ended: () => {
+        release();
+        this.#remove(runner);
+      },
     });
     this.#runners.add(runner);
     this.#starting += 1;
     try {
       const location = await locate(this.#deploymentId);
+      release = () => location.release?.();
       await launch(runner, location, this.#options);
       this.#failedStarts = 0;
       if (preload) for (const module of location.modules ?? []) void runner.load(module);
     } catch (error) {
+      release();
       this.#runners.delete(runner);
       throw error;
     } finally {

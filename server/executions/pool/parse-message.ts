@@ -7,6 +7,7 @@ import {
   runnerFailures,
   type SerializedError,
 } from "../runner/protocol.ts";
+import { type AttemptResponse, responseProblem } from "../runner/response.ts";
 
 /** A message that violates the protocol. The server kills the runner. The message begins with `it`, the runner. */
 export class ProtocolError extends Error {
@@ -54,6 +55,8 @@ export function parseMessage(value: JsonValue): FromRunner {
       if (!Array.isArray(message.entries))
         throw new ProtocolError("it sent log entries that are not an array");
       return { t: "log", entries: message.entries.map(logEntry) };
+    case "respond":
+      return { t: "respond", id: string(message.id, maxNameLength), response: response(message.response) };
     case "runChild":
       return {
         t: "runChild",
@@ -86,6 +89,14 @@ function logEntry(value: JsonValue): LogMessage {
     text: string(entry.text),
     atMs,
   };
+}
+
+function response(value: JsonValue | undefined): AttemptResponse {
+  const { status, headers, body } = object(value);
+  const entries = Object.entries(object(headers)).map(([name, text]) => [name, string(text)]);
+  const parsed = { status: integer(status), headers: Object.fromEntries(entries), body: string(body) };
+  if (responseProblem(parsed) !== null) throw new ProtocolError("it sent an invalid response");
+  return parsed;
 }
 
 function error(value: JsonValue | undefined): SerializedError {

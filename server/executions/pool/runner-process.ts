@@ -209,6 +209,10 @@ export class RunnerProcess {
         this.#settle(this.#attempts.get(id), { type: "failed", error, final, reason });
         return;
       }
+      case "respond":
+        this.#attempts.get(message.id).countResponse();
+        this.#events.respond(message.id, message.response);
+        return;
       case "runChild":
         this.#onRunChild(message);
         return;

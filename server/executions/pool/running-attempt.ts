@@ -22,6 +22,7 @@ export class RunningAttempt {
   #childAbort: AbortController | undefined;
   #aborted: AbortReason | null = null;
   #childCount = 0;
+  #responded = false;
   #logLines = 0;
 
   constructor(attempt: Attempt, resolve: (outcome: Outcome) => void, onTimeout: () => void) {
@@ -65,6 +66,12 @@ export class RunningAttempt {
 
   endChild(index: number): void {
     this.#pendingChildren.delete(index);
+  }
+
+  /** @throws ProtocolError for a second response */
+  countResponse(): void {
+    if (this.#responded) throw new ProtocolError("it sent two responses of an execution");
+    this.#responded = true;
   }
 
   /** @throws ProtocolError for more lines than a runner passes on, which is the limit and one note that it was reached */

@@ -7,6 +7,7 @@ import type { Attempt, AttemptHost } from "./interfaces.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { OutputError, toJson } from "./output.ts";
 import type { AttemptMessage, RunnerFailure } from "./protocol.ts";
+import { toResponse } from "./response.ts";
 
 /**
  * States: *live* from its start; *ended* after its outcome was sent, because the handler returned or threw, because of an
@@ -19,6 +20,7 @@ export class RunningAttempt implements Attempt {
   readonly #message: AttemptMessage;
   readonly #abort = new AbortController();
   #live = true;
+  #responded = false;
   #console: ConsoleState | undefined;
   #lines: LineBuffer | undefined;
   loggedLines = 0;
@@ -88,6 +90,16 @@ export class RunningAttempt implements Attempt {
     this.#live = false;
   }
 
+  #respond(value: unknown): void {
+    if (!this.#live) throw new Error("Cannot respond: the execution has ended");
+    if (this.#responded) throw new Error("Cannot respond: the execution has responded before");
+    const response = toResponse(value, this.#host.limits.jsonDepth);
+    // Reading the value may have called users' code.
+    if (!this.#live || this.#responded) return;
+    this.#responded = true;
+    this.#host.respond(this, response);
+  }
+
   #context(): Context {
     const message = this.#message;
     return Object.freeze<Context>({
@@ -101,6 +113,7 @@ export class RunningAttempt implements Attempt {
       log: this.#host.logOf(this),
       signal: this.#abort.signal,
       run: (name, input, options) => this.childExecutions.start(name, input, options),
+      respond: (response) => this.#respond(response),
     });
   }
 }

@@ -16,6 +16,7 @@ import type {
   SerializedError,
   ToRunner,
 } from "./protocol.ts";
+import type { AttemptResponse } from "./response.ts";
 
 export class Attempts implements AttemptHost {
   readonly modules: Modules;
@@ -63,6 +64,10 @@ export class Attempts implements AttemptHost {
     this.#channel.send({ t: "fail", id, error, final, reason: exited ? "exit" : reason });
     // The state that the code wanted to leave by exiting is still in this process.
     if (exited) this.#channel.send({ t: "drain" });
+  }
+
+  respond({ id }: Attempt, response: AttemptResponse): void {
+    this.#channel.send({ t: "respond", id, response });
   }
 
   runChild({ id }: Attempt, call: ChildExecutionCall): void {

@@ -6,6 +6,7 @@ import type { ExitError } from "./errors.ts";
 import type { LineBuffer } from "./line-buffer.ts";
 import type { Modules } from "./modules.ts";
 import type { LogMessage, RunnerFailure, RunnerLimits, SerializedError } from "./protocol.ts";
+import type { AttemptResponse } from "./response.ts";
 
 /** One attempt of one execution. */
 export interface Attempt {
@@ -44,6 +45,7 @@ export interface AttemptHost extends LogSink {
   readonly limits: RunnerLimits;
   done(attempt: Attempt, output: string): void;
   failed(attempt: Attempt, thrown: unknown, final: boolean, reason: RunnerFailure): void;
+  respond(attempt: Attempt, response: AttemptResponse): void;
   runChild(attempt: Attempt, call: ChildExecutionCall): void;
   logOf(attempt: Attempt): Log;
 }

@@ -8,6 +8,7 @@
  */
 import type { Context } from "../../../project/authoring.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
+import type { AttemptResponse } from "./response.ts";
 
 export interface SerializedError {
   name: string;
@@ -78,6 +79,8 @@ export type FromRunner =
   | { t: "done"; id: string; output: string }
   | { t: "fail"; id: string; error: SerializedError; final: boolean; reason: RunnerFailure }
   | { t: "log"; entries: LogMessage[] }
+  /** The response that the code sets with `ctx.respond`. At most once in an attempt. */
+  | { t: "respond"; id: string; response: AttemptResponse }
   | { t: "runChild"; id: string; index: number; name: string; input: JsonObject; key: string | null }
   | {
       t: "loaded";

@@ -4,34 +4,33 @@
  * as newline-delimited JSON.
  */
 import {
-  type DescField,
   type DescMessage,
   type DescMethod,
   type JsonObject,
-  type JsonValue,
   type MessageInitShape,
-  ScalarType,
   toJson,
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
-import type { Authenticator } from "../auth/authenticator.ts";
-import { type Caller, setCaller } from "../auth/caller.ts";
-import type { Limits } from "../config.ts";
-import { errorJson, fail, invalid, statusHeader, toPublicError } from "../errors.ts";
-import { isJsonContentType, readBody } from "../webhooks/body.ts";
-import { parseJsonObject } from "../webhooks/json.ts";
-import { type Request, type Response, sendError, sendJson } from "./answer.ts";
-import { bodyError, jsonError } from "./body-error.ts";
-import { inviteBody } from "./body-pace.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import { type Caller, setCaller } from "../../auth/caller.ts";
+import type { Limits } from "../../config.ts";
+import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
+import { isJsonContentType, readBody } from "../../webhooks/body.ts";
+import { parseJsonObject } from "../../webhooks/json.ts";
+import { type Request, type Response, sendError, sendJson } from "../answer.ts";
+import { bodyError, jsonError } from "../body-error.ts";
+import { inviteBody } from "../body-pace.ts";
+import { jsonWriteOptions, wireOptions } from "../wire.ts";
 import { decodeRequest } from "./decode.ts";
-import type { Match, Rule } from "./http-rule.ts";
-import { jsonWriteOptions, wireOptions } from "./wire.ts";
+import type { Match } from "./http-rule.ts";
+import { addQuery, setVariable } from "./query.ts";
 
 const bodyTimeoutMs = 30_000;
 /** The headers of a stream are sent after this time when it has neither an item nor an error. */
 const firstItemMs = 100;
 /** Request headers that are passed to methods. */
-const passedHeaders = ["idempotency-key", "prefer", "svc-environment"];
+const timeoutHeader = "connect-timeout-ms";
+const passedHeaders = ["idempotency-key", "prefer", "svc-environment", timeoutHeader];
 /** Carries the caller to the router: the in-memory transport passes headers, and no context values. */
 const callerHeader = "svc-caller";
 
@@ -44,8 +43,8 @@ export type Transcoder = (
 
 export function createTranscoder(
   transport: Transport,
-  authenticator: Authenticator,
-  limits: Limits,
+  authenticator: Pick<Authenticator, "authorize">,
+  limits: Pick<Limits, "webhookBytes" | "jsonDepth">,
   report: (error: unknown) => void,
 ): Transcoder {
   return async (request, response, match, query) => {
@@ -68,6 +67,7 @@ export function createTranscoder(
           header,
           abort.signal,
           response,
+          match.rule.responseBody,
         );
       } else if (method.methodKind === "server_streaming") {
         await sendStream(
@@ -80,7 +80,7 @@ export function createTranscoder(
           report,
         );
       } else {
-        throw fail(Code.Unimplemented, `${method.name} is not available over REST.`);
+        throw fail("UNSUPPORTED", `${method.name} is not available over REST.`);
       }
     } catch (error) {
       if (abort.signal.aborted) return;
@@ -104,15 +104,17 @@ async function sendUnary(
   header: Headers,
   signal: AbortSignal,
   response: Response,
+  responseBody: string,
 ): Promise<void> {
-  const answer = await transport.unary(method, signal, undefined, header, message);
+  const answer = await transport.unary(method, signal, timeoutMs(header), header, message);
   const headers: Record<string, string> = {};
-  for (const name of ["location", "preference-applied", "retry-after"]) {
+  for (const name of ["location", "preference-applied", "idempotent-replayed", "retry-after"]) {
     const value = answer.header.get(name);
     if (value !== null) headers[name] = value;
   }
   const status = Number(answer.header.get(statusHeader) ?? 200);
-  sendJson(response, status, toJson(method.output, answer.message, jsonWriteOptions), headers);
+  const json = toJson(method.output, answer.message, jsonWriteOptions);
+  sendJson(response, status, responseBody === "" ? json : (json as JsonObject)[responseBody], headers);
 }
 
 async function sendStream(
@@ -135,7 +137,7 @@ async function sendStream(
   // An error before the first item gets its own status, unless the headers were sent because the stream was quiet.
   const quiet = setTimeout(start, firstItemMs);
   try {
-    const answer = await transport.stream(method, signal, undefined, header, input);
+    const answer = await transport.stream(method, signal, timeoutMs(header), header, input);
     for await (const item of answer.message) {
       start();
       const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
@@ -153,6 +155,14 @@ async function sendStream(
   }
   start();
   response.end();
+}
+
+/** The deadline of a call, in the header that Connect has for it. */
+function timeoutMs(header: Headers): number | undefined {
+  const text = header.get(timeoutHeader);
+  if (text === null) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw invalid(`Cannot use ${timeoutHeader} '${text.slice(0, 40)}': it must be 1 to 10 digits.`);
 }
 
 function drained(response: Response, signal: AbortSignal): Promise<void> {
@@ -174,7 +184,7 @@ async function readMessage(
   request: Request,
   match: Match,
   query: URLSearchParams,
-  limits: Limits,
+  limits: Pick<Limits, "webhookBytes" | "jsonDepth">,
 ): Promise<Message> {
   const { rule, variables } = match;
   const json: JsonObject = {};
@@ -189,16 +199,17 @@ async function readMessage(
   }
   // With the body `*` every field is part of the body.
   if (rule.body === "*") for (const field of rule.method.input.fields) bound.add(field.name);
-  addQuery(json, rule, query, bound);
-  for (const [name, value] of Object.entries(variables)) {
-    // The path takes precedence: a body must not select another resource than its URL.
-    delete json[rule.method.input.fields.find((field) => field.name === name)?.jsonName ?? name];
-    json[name] = value;
-  }
-  return decodeRequest(rule.method.input, json, wireOptions(limits).jsonOptions);
+  const { jsonOptions } = wireOptions(limits);
+  addQuery(json, rule, query, bound, jsonOptions);
+  // The path comes last: a body must not select another resource than its URL.
+  for (const [name, value] of Object.entries(variables)) setVariable(json, rule.method.input, name, value);
+  return decodeRequest(rule.method.input, json, jsonOptions);
 }
 
-async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
+async function readJson(
+  request: Request,
+  limits: Pick<Limits, "webhookBytes" | "jsonDepth">,
+): Promise<JsonObject> {
   const length = request.headers["content-length"];
   const empty =
     request.headers["transfer-encoding"] === undefined && (length === undefined || length === "0");
@@ -211,32 +222,4 @@ async function readJson(request: Request, limits: Limits): Promise<JsonObject> {
   const parsed = parseJsonObject(body.body, { depth: limits.jsonDepth });
   if (!parsed.ok) throw jsonError(parsed.code, parsed.message);
   return parsed.value as JsonObject;
-}
-
-/** Adds query parameters, in both spellings of their field; unknown ones and fields of the path or body are rejected. */
-function addQuery(json: JsonObject, rule: Rule, query: URLSearchParams, bound: Set<string>): void {
-  const { fields } = rule.method.input;
-  for (const name of new Set(query.keys())) {
-    const field = fields.find((candidate) => candidate.name === name || candidate.jsonName === name);
-    if (field === undefined || bound.has(field.name)) {
-      const advice = field !== undefined && rule.body === "*" ? "; send it in the body" : "";
-      throw invalid(
-        `Cannot use the query parameter '${name.slice(0, 80)}': the method has no such parameter${advice}.`,
-      );
-    }
-    const values = query.getAll(name);
-    json[field.name] =
-      field.fieldKind === "list"
-        ? values.map((value) => queryValue(field, value))
-        : queryValue(field, values.at(-1) ?? "");
-  }
-}
-
-function queryValue(field: DescField, text: string): JsonValue {
-  if (field.scalar === ScalarType.BOOL) {
-    if (/^(?:true|t|1|)$/i.test(text)) return true;
-    if (/^(?:false|f|0)$/i.test(text)) return false;
-    throw invalid(`Cannot use '${text.slice(0, 80)}' for ${field.name}: it must be true or false.`);
-  }
-  return text;
 }

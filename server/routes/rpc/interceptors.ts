@@ -1,15 +1,17 @@
 /** Interceptors of all calls, besides authentication. */
 import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/connect";
 import { ConnectError } from "@connectrpc/connect";
-import { statusHeader, toPublicError } from "../errors.ts";
+import { fromLibrary, isUndecodable } from "../../errors/library.ts";
+import { statusHeader, toPublicError } from "../../errors.ts";
 
 /** Maps errors to public errors; passes internal errors to `report`. */
 export function publicErrors(report: (error: unknown) => void): Interceptor {
+  const map = (error: unknown) => toPublicError(isUndecodable(error) ? fromLibrary(error) : error, report);
   return (next) => async (request) => {
     try {
-      return await mapErrors(await next(request), (error) => toPublicError(error, report));
+      return await mapErrors(await next(request), map);
     } catch (error) {
-      throw toPublicError(error, report);
+      throw map(error);
     }
   };
 }

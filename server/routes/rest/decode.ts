@@ -7,7 +7,8 @@ import {
   type JsonReadOptions,
   type MessageShape,
 } from "@bufbuild/protobuf";
-import { invalid } from "../errors.ts";
+import { unknownField } from "../../errors/library.ts";
+import { fail, invalidField } from "../../errors.ts";
 
 const wellKnown: Record<string, string> = {
   "google.protobuf.Struct": "a JSON object",
@@ -26,15 +27,17 @@ export function decodeRequest<Desc extends DescMessage>(
     const rejected = desc.fields.find((field) => !decodes(desc, field, json, options));
     if (rejected !== undefined) {
       const value = JSON.stringify(json[rejected.name] ?? json[rejected.jsonName]);
-      throw invalid(
+      throw invalidField(
+        rejected.name,
+        "TYPE",
         `Cannot use ${rejected.name}: it must be ${ruleOf(rejected)}, not ${value.slice(0, 80)}.`,
       );
     }
     const unknown = /key "?([^"]+)"? is unknown/.exec(error instanceof Error ? error.message : "")?.[1];
-    throw invalid(
-      unknown === undefined
-        ? "Cannot read the request: it does not match the request message of the method."
-        : `Cannot read the request: the method has no field '${unknown.slice(0, 80)}'.`,
+    if (unknown !== undefined) throw unknownField(unknown);
+    throw fail(
+      "INVALID_MESSAGE",
+      "Cannot read the request: it does not match the request message of the method.",
     );
   }
 }
@@ -66,6 +69,8 @@ function ruleOf(field: DescField): string {
     1: "a number",
     8: "true or false",
     9: "a string",
+    3: "a whole number",
+    5: "a whole number from -2147483648 to 2147483647",
     13: "a whole number from 0 to 4294967295",
   };
   return scalars[field.scalar ?? 9] ?? "of the type of the field";

@@ -1,0 +1,109 @@
+/** The pools of a process that runs no users' code: workers check the modules of new deployments, and run executions. */
+import { fail } from "../../errors.ts";
+import type { Engine } from "../../store/engine.ts";
+import { parseStored } from "../../store/json.ts";
+import { deleteCheck, getCheck, requestCheck } from "../../store/module-checks.ts";
+import type { ModuleCheck, Outcome, PackageLocation, Pools } from "../pool/contract.ts";
+import type { CheckResult } from "./check-worker.ts";
+
+/** How often the request is read without a notification, which may be lost. */
+const fallbackMs = 1_000;
+/** For how long the request waits for a worker. */
+const claimMs = 30_000;
+
+export interface RemotePoolsOptions {
+  engine: Engine;
+  organizationOf(deploymentId: string): Promise<string>;
+  /** Aborted when the server shuts down. */
+  closing: AbortSignal;
+}
+
+export class RemotePools implements Pools {
+  readonly #options: RemotePoolsOptions;
+  /** Wake the waiting checks. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: RemotePoolsOptions) {
+    this.#options = options;
+    options.engine.listen("check", () => {
+      for (const wake of [...this.#waiting]) wake();
+    });
+  }
+
+  async check(
+    { deploymentId }: PackageLocation,
+    modules: string[],
+    timeoutMs: number,
+  ): Promise<ModuleCheck[]> {
+    const { engine, organizationOf } = this.#options;
+    const orgId = await organizationOf(deploymentId);
+    const createdAt = Date.now();
+    await engine.write(() =>
+      requestCheck({
+        org_id: orgId,
+        deployment_id: deploymentId,
+        modules: JSON.stringify(modules),
+        timeout_ms: timeoutMs,
+        created_at: createdAt,
+      }),
+    );
+    try {
+      const { checks, error, reason } = await this.#result(orgId, deploymentId, createdAt);
+      if (error !== undefined) throw fail(reason ?? "MODULES_NOT_CHECKED", error);
+      return checks ?? [];
+    } finally {
+      await engine.write(() => deleteCheck(orgId, deploymentId));
+    }
+  }
+
+  async #result(orgId: string, deploymentId: string, createdAt: number): Promise<CheckResult> {
+    const { engine, closing } = this.#options;
+    for (;;) {
+      // Before the read, so that no notification is missed.
+      const changed = this.#changed();
+      const row = await engine.read(() => getCheck(orgId, deploymentId));
+      if (row === undefined || closing.aborted) {
+        throw fail("MODULES_NOT_CHECKED", "The check of the modules was interrupted; deploy again.");
+      }
+      if (row.result !== null) return parseStored<CheckResult>(row.result);
+      if (row.owner === null && Date.now() - createdAt > claimMs) {
+        throw fail(
+          "MODULES_NOT_CHECKED",
+          `Cannot check the modules: no worker answered within ${claimMs / 1000} s. Start one with \`svc serve --role worker\`.`,
+        );
+      }
+      await changed;
+    }
+  }
+
+  /** Resolves at the next notification, or after `fallbackMs`. */
+  #changed(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, fallbackMs);
+      this.#waiting.add(wake);
+    });
+  }
+
+  async run(): Promise<Outcome> {
+    return { type: "lost", reason: "This process runs no executions", suspect: false };
+  }
+
+  free(): number {
+    return 0;
+  }
+
+  cancel(): boolean {
+    return false;
+  }
+
+  async warm(): Promise<void> {}
+
+  retire(): void {}
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,54 @@
+/** Stores the responses that running executions set with `ctx.respond`, and notifies the requests that wait for them. */
+import type { Redactor } from "../secrets/redactor.ts";
+import { Batch } from "../store/batch.ts";
+import type { Engine } from "../store/engine.ts";
+import type { ExecutionRow } from "../store/executions.ts";
+import { type NewResponse, setResponses } from "../store/leases.ts";
+import type { AttemptResponse } from "./pool/contract.ts";
+
+export interface ResponseOptions {
+  engine: Engine;
+  redactorOf(orgId: string): Redactor | undefined;
+}
+
+export class Responses {
+  readonly #options: ResponseOptions;
+  readonly #batch: Batch<NewResponse, undefined>;
+  /** By execution. */
+  readonly #writing = new Map<string, Promise<void>>();
+
+  constructor(options: ResponseOptions) {
+    this.#options = options;
+    this.#batch = new Batch(options.engine, setResponses);
+  }
+
+  /** The first response of an execution counts, also among its attempts. */
+  set(row: ExecutionRow, response: AttemptResponse): void {
+    if (row.response !== null) return;
+    row.response = JSON.stringify(this.#redacted(row.org_id, response));
+    this.#writing.set(row.execution_id, this.#write(row, row.response));
+  }
+
+  /** Resolves when the response of an execution, if there is one, is on disk: its end must not be visible before. */
+  async written({ execution_id }: ExecutionRow): Promise<void> {
+    const writing = this.#writing.get(execution_id);
+    if (writing !== undefined) await writing;
+  }
+
+  async #write(row: ExecutionRow, response: string): Promise<void> {
+    try {
+      await this.#batch.add({ lease: row, response });
+    } catch (error) {
+      console.error("Cannot write a response:", error instanceof Error ? error.message : error);
+    } finally {
+      this.#writing.delete(row.execution_id);
+    }
+  }
+
+  #redacted(orgId: string, { status, headers, body }: AttemptResponse): AttemptResponse {
+    const redactor = this.#options.redactorOf(orgId);
+    if (redactor === undefined) return { status, headers, body };
+    const values = Object.entries(headers).map(([name, value]) => [name, redactor.redact(value)]);
+    return { status, headers: Object.fromEntries(values), body: redactor.redact(body) };
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Serves Connect, gRPC and gRPC-Web. The handlers of the Connect library select the protocol by the content type; this
+ * file gives them requests and writes their responses.
+ */
+import {
+  type ConnectError,
+  type ConnectRouter,
+  createConnectRouter,
+  type HandlerContext,
+} from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
+import { type Authenticator, isPublic } from "../../auth/authenticator.ts";
+import { setCaller } from "../../auth/caller.ts";
+import { grpcDetails } from "../../errors/library.ts";
+import { fail, toPublicError } from "../../errors.ts";
+import { type Request, type Response, sendError } from "../answer.ts";
+import { readInTime } from "../body-pace.ts";
+import { refuseMethod } from "../methods.ts";
+import type { RouterOptions } from "../wire.ts";
+import { corrected, percentEncode } from "./corrected.ts";
+import { sendTrailersOnly } from "./trailers-only.ts";
+
+/** A message of at most 2 MiB arrives within this time. */
+const pace = { minBytesPerSecond: 1024, windowMs: 10_000, totalMs: 30_000 };
+
+export interface RpcOptions {
+  routes: (router: ConnectRouter) => void;
+  router: RouterOptions;
+  authenticator: Pick<Authenticator, "authorize">;
+  report(error: unknown): void;
+  /** Corrects the responses of the library. Default: `corrected`. */
+  correct?: typeof corrected;
+}
+
+export interface RpcHandler {
+  /** Whether the path belongs to a method. */
+  has(path: string): boolean;
+  handle(request: Request, response: Response, path: string): Promise<void>;
+}
+
+export function createRpcHandler({
+  routes,
+  router,
+  authenticator,
+  report,
+  correct = corrected,
+}: RpcOptions): RpcHandler {
+  const connectRouter = createConnectRouter({
+    ...router,
+    acceptCompression: [compressionGzip, compressionBrotli],
+    requestGate: (context) => gate(authenticator, context, report),
+  });
+  routes(connectRouter);
+  const handlers = new Map<string, UniversalHandler>(
+    connectRouter.handlers.map((handler) => [handler.requestPath, handler]),
+  );
+  return {
+    has: (path) => handlers.has(path),
+    async handle(request, response, path) {
+      const handler = handlers.get(path);
+      if (handler === undefined) return sendUnknownMethod(request, response, path);
+      const verb = request.method === "HEAD" ? "GET" : (request.method ?? "");
+      if (!handler.allowedMethods.includes(verb))
+        return refuseMethod(request, response, handler.allowedMethods);
+      // The library needs an authority, which HTTP/1.0 does not require.
+      request.headers.host ??= "localhost";
+      const call = universalRequestFromNodeRequest(request, response, undefined, undefined);
+      const result = await handler({ ...call, method: verb, body: readInTime(request, pace) });
+      if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
+      if (verb === "GET") result.header = withoutCache(result.header);
+      const rest = await sendTrailersOnly(request, response, await correct(result));
+      if (rest === null) return;
+      await universalResponseToNodeResponse(rest, response).catch((error: unknown) => {
+        // The client ended the call. Deno does not destroy its response.
+        if (!response.destroyed && !call.signal.aborted) report(error);
+      });
+    },
+  };
+}
+
+function contentTypeError({ headers }: Request, { method }: UniversalHandler): ConnectError {
+  const found = headers["content-type"] ?? "";
+  const accepted =
+    method.methodKind === "unary" ? "application/json, application/proto" : "application/connect+json";
+  return fail(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `Cannot read the content type '${found.slice(0, 80)}': it must be ${accepted}, or a type of gRPC or gRPC-Web.`,
+  );
+}
+
+/** A GET has a response for one caller, which a cache between the client and this server must not give to others. */
+function withoutCache(header: HeadersInit | undefined): Headers {
+  const headers = new Headers(header);
+  headers.set("cache-control", "no-store");
+  return headers;
+}
+
+/**
+ * Runs before the body of a call is read, decompressed or decoded. Only authenticated callers may compress: a small body
+ * of an anonymous one could otherwise cost as much as one of the full size.
+ */
+async function gate(
+  authenticator: Pick<Authenticator, "authorize">,
+  context: HandlerContext,
+  report: (error: unknown) => void,
+): Promise<void> {
+  try {
+    setCaller(
+      context,
+      await authenticator.authorize(context.method, context.requestHeader.get("authorization")),
+    );
+  } catch (error) {
+    throw toPublicError(error, report);
+  }
+  if (isPublic(context.method) && compressionHeaders.some((name) => isCompressed(context, name))) {
+    throw fail("COMPRESSION_NOT_ALLOWED", "A call without an API key must not be compressed.");
+  }
+}
+
+const compressionHeaders = ["content-encoding", "connect-content-encoding", "grpc-encoding"];
+
+function isCompressed(context: HandlerContext, header: string): boolean {
+  return (context.requestHeader.get(header) ?? "identity").toLowerCase() !== "identity";
+}
+
+export function sendUnknownMethod(request: Request, response: Response, path: string): void {
+  sendCallError(
+    request,
+    response,
+    fail("METHOD_UNKNOWN", `The method ${path.slice(1, 200)} does not exist.`),
+  );
+}
+
+/** gRPC clients read the status from headers only with HTTP status 200 (a response of trailers only). */
+function sendCallError(request: Request, response: Response, error: ConnectError): void {
+  const type = request.headers["content-type"] ?? "";
+  if (!type.startsWith("application/grpc")) {
+    sendError(response, error);
+    return;
+  }
+  // In one frame that ends the stream: grpcio reads the status from no other headers.
+  response.statusCode = 200;
+  const headers = {
+    "content-type": type.startsWith("application/grpc-web")
+      ? "application/grpc-web+proto"
+      : "application/grpc+proto",
+    "grpc-status": String(error.code),
+    "grpc-message": percentEncode(error.rawMessage),
+    "grpc-status-details-bin": grpcDetails(error),
+  };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.end();
+}
