@@ -56,6 +56,11 @@ export class RestError extends Error {
   readonly headers: Headers | null;
   /** Body of the response, parsed like that of a success; null when it is empty, too large or unreadable. */
   readonly body: unknown;
+  /**
+   * Reason of the `google.rpc.ErrorInfo` in an error JSON of Connect, for example `RESOURCE_NOT_FOUND`; null when the body
+   * has none. Branch on it and not on the message.
+   */
+  readonly reason: string | null;
   /** Method of the request; null when the error precedes the request. */
   readonly method: string | null;
   /** URL of the request with secrets redacted; null when the error precedes the request. */
@@ -69,10 +74,25 @@ export class RestError extends Error {
     this.status = details.status ?? null;
     this.headers = details.headers ?? null;
     this.body = details.body ?? null;
+    this.reason = reasonOf(this.body);
     this.method = details.method ?? null;
     this.url = details.url ?? null;
     this.retryAfter = details.retryAfter ?? null;
   }
+}
+
+/** The body comes from a server that may be hostile: every part may have another type. */
+function reasonOf(body: unknown): string | null {
+  const details = property(body, "details");
+  if (!Array.isArray(details)) return null;
+  const info = details.find((detail) => property(detail, "type") === "google.rpc.ErrorInfo");
+  const reason = property(property(info, "debug"), "reason");
+  return typeof reason === "string" ? reason : null;
+}
+
+function property(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Record<string, unknown>)[name];
 }
 
 /** Whether a thrown value is a RestError. Structural, because a program may load two copies of this module. */

@@ -6,7 +6,7 @@ import type { HealthService } from "../../proto/svc/v1/health_pb.ts";
 import type { OrganizationService } from "../../proto/svc/v1/organization_pb.ts";
 import type { ScheduleService } from "../../proto/svc/v1/schedule_pb.ts";
 import type { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
-import { CliError, UsageError } from "../app/errors.ts";
+import { type Selection, selectConnection } from "../profiles/select.ts";
 
 /** The services of the API by the names that commands use. */
 export interface Services {
@@ -34,6 +34,8 @@ const loaded = new Set<DescService>();
 export interface Connection {
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** The name of the profile that holds the key; null for the environment variables. */
+  readonly profile: string | null;
   /** Returns a client of one service. The first call imports Connect. */
   client<Name extends keyof Services>(name: Name): Promise<Client<Services[Name]>>;
 }
@@ -46,16 +48,22 @@ export interface ConnectionOptions {
 }
 
 /**
- * Reads the address and the key from the environment. Sends nothing.
+ * Reads the address and the key from the environment or from a profile. Sends nothing.
  *
  * @throws CliError without a key; UsageError when the key or the address is invalid
  */
 export function openConnection(options: ConnectionOptions = {}): Connection {
-  const baseUrl = readBaseUrl();
-  const apiKey = readApiKey(options.missingKey ?? "No API key found: SVC_API_KEY is not set.");
+  const missingKey = options.missingKey ?? "No API key found: SVC_API_KEY is not set.";
+  return connectionTo(selectConnection(missingKey), options);
+}
+
+/** Connects with an address and a key. Sends nothing. */
+export function connectionTo(selection: Selection, options: ConnectionOptions = {}): Connection {
+  const { baseUrl, apiKey, profile } = selection;
   let transport: Promise<Transport> | undefined;
   return {
     baseUrl,
+    profile,
     async client<Name extends keyof Services>(name: Name) {
       transport ??= import("./transport.ts").then(({ createTransport }) =>
         createTransport({ baseUrl, apiKey, verbose: options.verbose === true }),
@@ -90,35 +98,4 @@ export function schemaOf({ $typeName }: Message): DescMessage {
 /** The environment in the base URL, `…/env/<environment>`; `production` without one. */
 export function defaultEnvironment({ baseUrl }: Connection): string {
   return /\/env\/([^/]+)$/.exec(baseUrl)?.[1] ?? "production";
-}
-
-function readApiKey(missing: string): string {
-  const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
-  if (apiKey === "")
-    throw new CliError(missing, "Set it with `export SVC_API_KEY=<key>` and run the command again.");
-  // The value is not printed, since it may contain most of a key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new UsageError(
-      "SVC_API_KEY contains characters that an API key cannot have, such as spaces or line breaks.",
-      "Copy the key again; its form is svc_<id>_<secret>.",
-    );
-  }
-  return apiKey;
-}
-
-function readBaseUrl(): string {
-  const text = process.env.SVC_BASE_URL?.trim() || "http://127.0.0.1:7070";
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
-  if (
-    url === null ||
-    !isHttp ||
-    [url.username, url.password, url.search, url.hash].some((part) => part !== "")
-  ) {
-    throw new UsageError(
-      `SVC_BASE_URL must be an http or https URL without user, query and fragment, not "${text}".`,
-      "Example: export SVC_BASE_URL=http://127.0.0.1:7070",
-    );
-  }
-  return url.href.replace(/\/+$/, "");
 }

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema, RetryInfoSchema } from "../../proto/google/rpc/error_details_pb.ts";
 import { CliError } from "../app/errors.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { ConnectionFailed, UnexpectedResponse } from "./transport.ts";
@@ -41,7 +42,7 @@ function describe(error: unknown): Description {
   const { cause } = error;
   if (cause instanceof ConnectionFailed) {
     return [
-      `Cannot reach the service at ${cause.baseUrl}${reasonOf(cause.cause)}.`,
+      `Cannot reach the service at ${cause.baseUrl}${systemReason(cause.cause)}.`,
       "Check the connection and SVC_BASE_URL. `svc serve` starts a service on this machine.",
     ];
   }
@@ -51,7 +52,8 @@ function describe(error: unknown): Description {
   return describeResponse(error);
 }
 
-function describeResponse({ code, rawMessage }: ConnectError): Description {
+function describeResponse(error: ConnectError): Description {
+  const { code, rawMessage } = error;
   const message = sanitizeLine(rawMessage);
   switch (code) {
     case Code.Unauthenticated:
@@ -60,12 +62,11 @@ function describeResponse({ code, rawMessage }: ConnectError): Description {
         "Check SVC_API_KEY or renew the key. It may be revoked or expired.",
       ];
     case Code.PermissionDenied:
-      return [
-        message.startsWith("Permission denied") ? message : `Permission denied: ${message}`,
-        "Use an API key with this scope.",
-      ];
+      return reasonOf(error) === "SCOPE_MISSING"
+        ? [message, "Use an API key with this scope."]
+        : [`Permission denied: ${message}`, adviceFor(error)];
     case Code.Unavailable:
-      return [`The service is unavailable: ${message}`, "Try again later."];
+      return [`The service is unavailable: ${message}`, retryAdvice(error)];
     case Code.Internal:
     case Code.Unknown:
     case Code.DataLoss:
@@ -76,19 +77,31 @@ function describeResponse({ code, rawMessage }: ConnectError): Description {
         "The service may be older than this client. Compare `svc --version` and `svc status --verbose`.",
       ];
     default: {
-      // For an invalid project, the service reports every problem on a line of its own.
+      // The service reports every problem of a project, and every invalid field, on a line of its own.
       const [first = "", ...details] = rawMessage.split("\n");
-      return [first, adviceFor(code), details];
+      return [first, adviceFor(error), details];
     }
   }
 }
 
-function adviceFor(code: Code): string {
-  switch (code) {
+/** Advice for reasons that the advice for their code does not fit. */
+const adviceByReason: Readonly<Record<string, string>> = {
+  TARGET_NOT_FOUND: "Run `svc status` to see what is deployed, or deploy it with `svc push`.",
+  DEPLOYMENT_ACTIVE: "Nothing was changed. Activate another deployment first, or pass --force.",
+  PAYLOAD_NOT_KEPT: "Nothing was changed. Have the sender deliver the request again.",
+  NAME_TAKEN: "Nothing was changed. Rename one of them and push again.",
+  DEPLOYMENT_CHANGED: "Run the command again.",
+  HOST_UNKNOWN: "Start the service with SVC_ALLOWED_HOSTS or --public-url.",
+};
+
+function adviceFor(error: ConnectError): string {
+  const advice = adviceByReason[reasonOf(error) ?? ""];
+  if (advice !== undefined) return advice;
+  switch (error.code) {
     case Code.NotFound:
       return "Check the name or ID, and that the API key belongs to the same organization.";
     case Code.ResourceExhausted:
-      return "Try again later or send less. The README lists all limits.";
+      return retryAdvice(error, "Try again later or send less. The README lists all limits.");
     case Code.DeadlineExceeded:
       return "Try again.";
     default:
@@ -96,8 +109,19 @@ function adviceFor(code: Code): string {
   }
 }
 
+function retryAdvice(error: ConnectError, otherwise = "Try again later."): string {
+  const [retry] = error.findDetails(RetryInfoSchema);
+  const seconds = Number(retry?.retryDelay?.seconds ?? 0);
+  return seconds > 0 ? `Try again in ${seconds} s.` : otherwise;
+}
+
+/** The stable reason of an error of the service; undefined for an error of a proxy or an older service. */
+export function reasonOf(error: ConnectError): string | undefined {
+  return error.findDetails(ErrorInfoSchema).find(({ domain }) => domain === "svc")?.reason;
+}
+
 /** The system's error code, such as `ECONNREFUSED`; the runtimes nest it at different depths. */
-function reasonOf(cause: unknown): string {
+function systemReason(cause: unknown): string {
   for (let error = cause, depth = 0; depth < 4 && error instanceof Error; depth += 1, error = error.cause) {
     if (error.name === "TimeoutError") return ": the request timed out";
     const code = (error as NodeJS.ErrnoException).code;

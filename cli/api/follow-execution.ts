@@ -58,6 +58,8 @@ async function waitForEnd(
       },
       isOver: () => !["queued", "running"].includes(execution.status),
       maxOutageMs,
+      // It has started the execution.
+      isKnownToRun: true,
     });
   await withInterrupt(() => detach(executionId), follow);
   return execution;

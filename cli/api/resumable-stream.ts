@@ -9,7 +9,7 @@ const maxBackoffMs = 3_000;
  * Reads a stream across restarts of the service: a broken connection is opened again until `isOver` returns true.
  *
  * States: connected → waiting → connected …, and from waiting to an error after `maxOutageMs` without a message. An
- * error of the first connection is thrown at once.
+ * error of the first connection is thrown at once, unless `isKnownToRun` says that the service has just responded.
  *
  * @param options - `connect` opens the stream after the last message that `onMessage` received
  */
@@ -18,9 +18,10 @@ export async function readResumableStream<Message>(options: {
   onMessage: (message: Message) => void | Promise<void>;
   isOver: () => boolean;
   maxOutageMs: number;
+  isKnownToRun?: boolean;
 }): Promise<void> {
   let backoffMs = minBackoffMs;
-  let wasConnected = false;
+  let wasConnected = options.isKnownToRun === true;
   let brokenAt: number | null = null;
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { formatTime, relativeTime } from "../terminal/format.ts";
 
 /** A timestamp as a `Date`; null when it is absent. */
@@ -11,6 +11,11 @@ export function timestampOf(date: Date | undefined): { seconds: bigint; nanos: n
   if (date === undefined) return undefined;
   const seconds = Math.floor(date.getTime() / 1000);
   return { seconds: BigInt(seconds), nanos: (date.getTime() - seconds * 1000) * 1e6 };
+}
+
+/** A duration in milliseconds; 0 when it is absent. */
+export function msOf(duration: Duration | undefined): number {
+  return duration === undefined ? 0 : Number(duration.seconds) * 1000 + duration.nanos / 1e6;
 }
 
 /** For columns: `5 min ago`; empty when absent. */

@@ -79,6 +79,7 @@ const deployed: Table = {
     default: "list",
     commands: {
       list: leaf("Lists webhook URLs", () => import("../commands/webhook/list.ts")),
+      add: leaf("Adds the webhook of a sender to the project", () => import("../commands/webhook/add.ts")),
       test: leaf("Applies a field mapping to a payload", () => import("../commands/webhook/test.ts")),
       deliveries: leaf("Lists deliveries, newest first", () => import("../commands/webhook/deliveries.ts")),
       delivery: leaf("Prints one delivery", () => import("../commands/webhook/delivery.ts")),
@@ -119,6 +120,20 @@ const organizations: Group = {
 };
 
 const service: Table = {
+  login: leaf("Stores the address and an API key of a service", () => import("../commands/login.ts")),
+  logout: leaf("Removes a stored API key", () => import("../commands/logout.ts")),
+  whoami: leaf(
+    "Prints the organization and the source of the API key",
+    () => import("../commands/whoami.ts"),
+  ),
+  profiles: {
+    summary: "Manages the profiles that `svc login` stores",
+    default: "list",
+    commands: {
+      list: leaf("Lists profiles", () => import("../commands/profiles/list.ts")),
+      use: leaf("Chooses the profile to use", () => import("../commands/profiles/use.ts")),
+    },
+  },
   keys: {
     summary: "Manages API keys",
     default: "list",
@@ -128,13 +143,14 @@ const service: Table = {
       revoke: leaf("Revokes an API key", () => import("../commands/keys/revoke.ts")),
     },
   },
+  completion: leaf("Prints a completion script for a shell", () => import("../commands/completion.ts")),
   doctor: leaf(
     "Checks the configuration, the service and the project",
     () => import("../commands/doctor.ts"),
   ),
   serve: leaf("Runs the service", () => import("../commands/serve.ts")),
   admin: {
-    summary: "Manages organizations and API keys in a data folder",
+    summary: "Manages the store: organizations, API keys, schema and copies",
     commands: {
       organizations,
       keys: {
@@ -149,6 +165,12 @@ const service: Table = {
           reset: leaf("Deletes all secrets", () => import("../commands/admin/secrets/reset.ts")),
         },
       },
+      migrate: leaf("Brings the schema up to date", () => import("../commands/admin/migrate.ts")),
+      export: leaf("Copies an embedded store to PostgreSQL", () => import("../commands/admin/export.ts")),
+      import: leaf(
+        "Copies a store from PostgreSQL to a data folder",
+        () => import("../commands/admin/import.ts"),
+      ),
     },
   },
 };

@@ -8,10 +8,12 @@ export interface ArgumentDefinition {
   readonly valueHint?: string;
   /** One letter, without its dash. */
   readonly alias?: string;
+  /** Another name of an option, without its dashes. */
+  readonly synonym?: string;
   /** Default: false for an option, true for a positional argument. */
   readonly required?: boolean;
   readonly default?: string;
-  /** The allowed values of an enum. */
+  /** The allowed values of an enum or a positional argument. */
   readonly options?: readonly string[];
   /**
    * Converts the value.

@@ -3,6 +3,7 @@ import { print } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { commands, type Group, type Leaf } from "./command-table.ts";
 import { CliError, Exit, UsageError } from "./errors.ts";
+import { find } from "./find-command.ts";
 
 /**
  * Runs one command line and reports its error, if any.
@@ -38,6 +39,10 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     return first === undefined ? usage(text) : help(text);
   }
   if (first === "--version") return help(await (await import("./version.ts")).versionText());
+  if (first === "complete") {
+    await (await import("../completion/complete.ts")).complete(rest[0] === "--" ? rest.slice(1) : rest);
+    return 0;
+  }
   if (first === "help") return dispatch([...rest, "--help"]);
   return descend("svc", { summary: "", commands }, argv);
 }
@@ -57,12 +62,13 @@ async function descend(path: string, group: Group, argv: readonly string[]): Pro
     }
     return usage((await import("./help.ts")).groupHelp(path, group));
   }
-  const entry = Object.hasOwn(group.commands, name) ? group.commands[name] : undefined;
-  if (entry === undefined) throw await unknownCommand(name, Object.keys(group.commands), path);
+  const found = find(group, name);
+  if (found === null) throw await unknownCommand(name, Object.keys(group.commands), path);
+  const [fullName, entry] = found;
   const remaining = isNamed ? rest : argv;
   return "load" in entry
-    ? runLeaf(`${path} ${name}`, entry, remaining)
-    : descend(`${path} ${name}`, entry, remaining);
+    ? runLeaf(`${path} ${fullName}`, entry, remaining)
+    : descend(`${path} ${fullName}`, entry, remaining);
 }
 
 async function runLeaf(path: string, leaf: Leaf, argv: readonly string[]): Promise<number> {

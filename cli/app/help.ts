@@ -21,8 +21,9 @@ export function rootHelp(): string {
       ),
     ),
     block("Environment variables", [
-      ["SVC_API_KEY", "API key"],
-      ["SVC_BASE_URL", "Address of the service (default: http://127.0.0.1:7070)"],
+      ["SVC_API_KEY", "API key (default: that of the profile)"],
+      ["SVC_BASE_URL", "Address of the service (default: that of the profile, or http://127.0.0.1:7070)"],
+      ["SVC_PROFILE", "Profile (default: the one chosen with `svc profiles use`)"],
       ["NO_COLOR", "Disables colors"],
     ]),
     colors.dim("Run `svc <command> --help` for the options of a command."),
@@ -74,9 +75,10 @@ function examplesBlock({ examples }: Command): string {
   return [colors.bold("Examples"), ...lines].join("\n");
 }
 
-function optionLabel(name: string, { alias, type, valueHint }: ArgumentDefinition): string {
+function optionLabel(name: string, { alias, synonym, type, valueHint }: ArgumentDefinition): string {
   const value = type === "boolean" ? "" : ` <${valueHint ?? "value"}>`;
-  return `${alias === undefined ? "    " : `-${alias}, `}--${name}${value}`;
+  const names = synonym === undefined ? `--${name}` : `--${synonym}, --${name}`;
+  return `${alias === undefined ? "    " : `-${alias}, `}${names}${value}`;
 }
 
 function described(definition: ArgumentDefinition): string {

@@ -5,21 +5,29 @@ import { sanitizeLine } from "../terminal/sanitize.ts";
 import { UsageError } from "./errors.ts";
 
 /**
- * Reads a JSON object from a file, or from standard input for `-`.
+ * Reads a JSON object from the text of an option: JSON that begins with `{` or `[`, the name of a file, or `-` for
+ * standard input.
  *
  * @throws UsageError when it cannot be read, is not UTF-8, not JSON, or not an object
  */
-export async function readInput(file: string | undefined): Promise<JsonObject> {
-  if (file === undefined) return {};
-  const name = file === "-" ? "standard input" : file;
-  if (file === "-" && process.stdin.isTTY) report.detail("Reading JSON from the terminal; end with Ctrl-D.");
-  const value = parseJson(file === "-" ? await readStandardInput() : await readInputFile(file), name);
+export async function readInput(text: string | undefined): Promise<JsonObject> {
+  if (text === undefined) return {};
+  const [name, bytes] = await readSource(text);
+  const value = parseJson(bytes, name);
   if (isJsonObject(value)) return value;
   const type = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   throw new UsageError(
     `The input must be a JSON object; ${name} contains ${type}.`,
     'Example: {"title": "Crash on start"}',
   );
+}
+
+/** @returns the name of the source in messages, and its content */
+async function readSource(text: string): Promise<[name: string, content: Uint8Array]> {
+  if (/^\s*[{[]/.test(text)) return ["the given text", Buffer.from(text)];
+  if (text !== "-") return [text, await readInputFile(text)];
+  if (process.stdin.isTTY) report.detail("Reading JSON from the terminal; end with Ctrl-D.");
+  return ["standard input", await readStandardInput()];
 }
 
 /** Reads standard input to its end. */
@@ -36,10 +44,10 @@ async function readInputFile(file: string): Promise<Uint8Array> {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason =
       code === "ENOENT" ? "the file does not exist" : code === "EISDIR" ? "it is a folder" : message;
-    const advice = /^\s*[{[]/.test(file)
-      ? "--data takes a file name. To pass JSON directly: echo '{…}' | svc run <name> --data -"
-      : "Pass a file that contains a JSON object, or - for standard input.";
-    throw new UsageError(`Cannot read ${sanitizeLine(file)}: ${sanitizeLine(reason)}.`, advice);
+    throw new UsageError(
+      `Cannot read ${sanitizeLine(file)}: ${sanitizeLine(reason)}.`,
+      "Pass a JSON object, a file that contains one, or - for standard input.",
+    );
   }
 }
 

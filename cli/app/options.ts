@@ -11,7 +11,7 @@ export const verbose = {
 } as const;
 
 export const force = {
-  force: { type: "boolean", description: "Do not ask for confirmation" },
+  force: { type: "boolean", alias: "y", synonym: "yes", description: "Do not ask for confirmation" },
 } as const;
 
 /** `--json` and `--verbose`, which almost every command has. */
@@ -89,7 +89,7 @@ export const scheduleName = {
 export const outcome = {
   outcome: {
     type: "enum",
-    options: ["accepted", "replayed", "rejected"],
+    options: ["accepted", "rejected", "ignored", "handshake", "replayed"],
     valueHint: "outcome",
     description: "Filter by outcome",
   },
@@ -99,8 +99,8 @@ export const data = {
   data: {
     type: "string",
     alias: "d",
-    valueHint: "file",
-    description: "JSON file with the input, - for standard input (default: {})",
+    valueHint: "json|file",
+    description: "Input: a JSON object, a JSON file, or - for standard input (default: {})",
   },
 } as const;
 

@@ -62,8 +62,9 @@ export function parseArguments(
 function spellingsOf(definitions: ArgumentDefinitions): Map<string, string> {
   const options = Object.entries(definitions).filter(([, { type }]) => type !== "positional");
   return new Map(
-    options.flatMap(([name, { alias }]) => [
+    options.flatMap(([name, { alias, synonym }]) => [
       [`--${name}`, name] as const,
+      ...(synonym === undefined ? [] : [[`--${synonym}`, name] as const]),
       ...(alias === undefined ? [] : [[`-${alias}`, name] as const]),
     ]),
   );
@@ -74,10 +75,13 @@ function parserOptions(
 ): Record<string, { type: "boolean" | "string"; short?: string }> {
   const options = Object.entries(definitions).filter(([, { type }]) => type !== "positional");
   return Object.fromEntries(
-    options.map(([name, { type, alias }]) => [
-      name,
-      { type: type === "boolean" ? "boolean" : "string", ...(alias !== undefined && { short: alias }) },
-    ]),
+    options.flatMap(([name, { type, alias, synonym }]) => {
+      const option = { type: type === "boolean" ? "boolean" : "string" } as const;
+      return [
+        [name, { ...option, ...(alias !== undefined && { short: alias }) }] as const,
+        ...(synonym === undefined ? [] : [[synonym, option] as const]),
+      ];
+    }),
   );
 }
 
@@ -111,10 +115,11 @@ function assignPositionals(
     const takes = expected.length === 0 ? "no arguments" : expected.map(([name]) => `<${name}>`).join(" ");
     throw new UsageError(`Unexpected argument "${surplus}": \`${path}\` takes ${takes}.`, help);
   }
-  for (const [index, [name, { required, description }]] of expected.entries()) {
+  for (const [index, [name, definition]] of expected.entries()) {
+    const { required, description } = definition;
     const value = typed[index];
     if (value === "") throw new UsageError(`<${name}> must not be empty.`, help);
-    if (value !== undefined) texts.set(name, value);
+    if (value !== undefined) texts.set(name, checkedValue(`<${name}>`, value, true, definition, help));
     else if (required !== false) throw new UsageError(`<${name}> is required: ${description}.`, help);
   }
 }

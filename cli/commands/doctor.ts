@@ -2,6 +2,7 @@ import { type Command, command } from "../app/command.ts";
 import { Exit } from "../app/errors.ts";
 import { output } from "../app/options.ts";
 import type { Check } from "../doctor/check.ts";
+import { projectFolder } from "../project/folder.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
@@ -12,7 +13,7 @@ export default command({
   args: output,
   async run(values) {
     const { diagnose } = await import("../doctor/diagnose.ts");
-    const checks = await diagnose(process.cwd(), values);
+    const checks = await diagnose(projectFolder(), values);
     const isOk = checks.every(({ status }) => status !== "failed");
     if (values.json) printJson({ ok: isOk, checks });
     else print(checks.map(checkText).join("\n"));

@@ -1,6 +1,7 @@
 import { openConnection } from "../api/connection.ts";
 import { type Command, command } from "../app/command.ts";
 import { force, json, verbose } from "../app/options.ts";
+import { projectFolder } from "../project/folder.ts";
 
 export default command({
   details:
@@ -27,6 +28,6 @@ export default command({
   async run(values) {
     const connection = openConnection({ ...values, missingKey: "SVC_API_KEY is not set." });
     const { push } = await import("../push/push.ts");
-    await push(process.cwd(), connection, values);
+    await push(projectFolder(), connection, values);
   },
 }) as Command;

@@ -21,8 +21,8 @@ export default command({
     ...verbose,
   },
   examples: [
+    ['svc run triage --data \'{"title": "Hi"}\'', "Pass the input"],
     ["svc run triage --data issue.json", "Read the input from a file"],
-    ['echo \'{"title": "Hi"}\' | svc run triage --data -', "Read the input from standard input"],
   ],
   async run(values) {
     const connection = openConnection(values);

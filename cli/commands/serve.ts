@@ -20,6 +20,12 @@ export default command({
       parse: integer(0, 65_535),
     },
     data: { type: "string", valueHint: "folder", description: "Data folder (SVC_DATA_DIR, default: .svc)" },
+    role: {
+      type: "enum",
+      options: ["all", "api", "worker"],
+      valueHint: "role",
+      description: "api accepts requests, worker runs executions (SVC_ROLE, default: all)",
+    },
     "public-url": {
       type: "string",
       valueHint: "url",
@@ -39,6 +45,7 @@ export default command({
           host: values.host,
           port: values.port,
           dataDir: values.data,
+          role: values.role,
           publicUrl: values["public-url"],
           tlsCert: values["tls-cert"],
           tlsKey: values["tls-key"],

@@ -1,5 +1,6 @@
 import { type Command, command } from "../app/command.ts";
 import { data, json, verbose } from "../app/options.ts";
+import { projectFolder } from "../project/folder.ts";
 
 export default command({
   details:
@@ -25,6 +26,6 @@ export default command({
   ],
   async run(values) {
     const { runTests } = await import("../local/run-tests.ts");
-    await runTests(process.cwd(), values);
+    await runTests(projectFolder(), values);
   },
 }) as Command;

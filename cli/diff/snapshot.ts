@@ -1,5 +1,7 @@
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import { webhookSettings } from "../../project/webhook/settings.ts";
 import type { DeployedTarget, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
+import { msOf } from "../api/timestamps.ts";
 import type { Attributes, Items, Snapshot } from "./plan.ts";
 
 /** A file of a package. */
@@ -25,9 +27,11 @@ export function snapshotOfProject(definition: ProjectDefinition, files: readonly
     workflows: targets(workflows),
     webhooks: new Map(
       [...agents, ...workflows].flatMap(({ name, webhooks }) =>
-        webhooks.map(({ slug, fieldMapping, signature }) => {
+        webhooks.map((webhook) => {
+          const { slug, fieldMapping, signature } = webhook;
           const pairs = fieldMapping.map(({ path, parameter }) => [path, parameter] as const);
-          return [`${name}/${slug}`, webhookAttributes(pairs, signature?.scheme ?? "")] as const;
+          const attributes = webhookAttributes(pairs, signature?.scheme ?? "", webhookSettings(webhook));
+          return [`${name}/${slug}`, attributes] as const;
         }),
       ),
     ),
@@ -41,16 +45,16 @@ export function snapshotOfDeployment(deployment: Deployment): Snapshot {
     new Map(
       list.map(({ name, displayName, timeout, maxRetries }) => [
         name,
-        targetAttributes(displayName, timeout, maxRetries),
+        targetAttributes(displayName, msOf(timeout) / 1000, maxRetries),
       ]),
     );
   return {
     agents: targets(deployment.agents),
     workflows: targets(deployment.workflows),
     webhooks: new Map(
-      deployment.webhooks.map(({ name, slug, fieldMapping, signatureScheme }) => [
+      deployment.webhooks.map(({ name, slug, fieldMapping, signatureScheme, settings }) => [
         `${name}/${slug}`,
-        webhookAttributes(Object.entries(fieldMapping), signatureScheme),
+        webhookAttributes(Object.entries(fieldMapping), signatureScheme, settings),
       ]),
     ),
     ...schedulesAndFiles(deployment.schedules, deployment.files),
@@ -62,9 +66,13 @@ function targetAttributes(displayName: string, timeoutSeconds: number, maxRetrie
 }
 
 /** Each path of a mapping is an attribute of its own, so that a changed entry is one line of the plan. */
-function webhookAttributes(mapping: readonly (readonly [string, string])[], scheme: string): Attributes {
+function webhookAttributes(
+  mapping: readonly (readonly [string, string])[],
+  scheme: string,
+  settings: Readonly<Record<string, string>>,
+): Attributes {
   const pairs = mapping.map(([path, parameter]) => [`field_mapping ${path}`, parameter] as const);
-  return { ...Object.fromEntries(pairs), ...(scheme !== "" && { signature: scheme }) };
+  return { ...Object.fromEntries(pairs), ...(scheme !== "" && { signature: scheme }), ...settings };
 }
 
 function schedulesAndFiles(

@@ -32,7 +32,8 @@ export async function diagnose(root: string, options: { verbose: boolean }): Pro
 function checkApiKey(options: { verbose: boolean }, checks: Check[]): Connection | null {
   try {
     const connection = openConnection(options);
-    checks.push(passed("api-key", "SVC_API_KEY is set"));
+    const { profile } = connection;
+    checks.push(passed("api-key", profile === null ? "SVC_API_KEY is set" : `from profile ${profile}`));
     return connection;
   } catch (error) {
     checks.push(failedWith("api-key", error));
@@ -95,7 +96,7 @@ function checkClock(date: string | null, sentAt: number): Check[] {
 /** @returns null without a valid project */
 async function checkProjectFile(root: string, checks: Check[]): Promise<ProjectDefinition | null> {
   if (!existsSync(join(root, PROJECT_FILE))) {
-    checks.push(...skipped("no project in this folder", "project-file"));
+    checks.push(...skipped("no project in this folder or a parent folder", "project-file"));
     return null;
   }
   const { definition, problems } = await loadProject(root);

@@ -8,6 +8,7 @@ import type { CollectedFile } from "../../project/package-file.ts";
 import { stageFiles } from "../../project/stage.ts";
 import { loadConfig } from "../../server/config.ts";
 import {
+  type AttemptResponse,
   type ChildExecutionResult,
   createPools,
   type LogEntry,
@@ -32,6 +33,14 @@ export interface LocalOptions {
   onLog(name: string | null, entry: LogEntry): void;
 }
 
+interface RunningTarget {
+  target: TargetDefinition;
+  /** Levels of child executions above it. */
+  depth: number;
+  /** Set with `ctx.respond`. */
+  response: AttemptResponse | null;
+}
+
 /**
  * A copy of the project in the runners of the service and under its limits. There is no store: failed attempts are not
  * retried, and results of child executions are not kept.
@@ -42,8 +51,7 @@ export class LocalProject {
   readonly #pools: Pools;
   readonly #deploymentId = orderedId("dep");
   readonly #organizationId = randomId("org");
-  /** Target and nesting level of each running execution. */
-  readonly #running = new Map<string, { target: TargetDefinition; depth: number }>();
+  readonly #running = new Map<string, RunningTarget>();
 
   private constructor(options: LocalOptions, folder: string) {
     this.#options = options;
@@ -68,6 +76,10 @@ export class LocalProject {
             const running = entry.executionId === null ? undefined : this.#running.get(entry.executionId);
             options.onLog(running?.target.name ?? null, entry);
           }
+        },
+        respond: (executionId, response) => {
+          const running = this.#running.get(executionId);
+          if (running !== undefined) running.response = response;
         },
         runChildExecution: (executionId, request, signal) =>
           this.#runChildExecution(executionId, request.name, request.input, signal),
@@ -99,8 +111,13 @@ export class LocalProject {
   }
 
   /** Runs one attempt of an agent or workflow, with its child executions. */
-  run(target: TargetDefinition, input: JsonObject): Promise<Outcome> {
-    return this.#run(target, input, 0, "test", orderedId("exe"));
+  async run(
+    target: TargetDefinition,
+    input: JsonObject,
+  ): Promise<{ outcome: Outcome; response: AttemptResponse | null }> {
+    const running: RunningTarget = { target, depth: 0, response: null };
+    const outcome = await this.#run(running, input, "test", orderedId("exe"));
+    return { outcome, response: running.response };
   }
 
   async close(): Promise<void> {
@@ -109,13 +126,13 @@ export class LocalProject {
   }
 
   async #run(
-    target: TargetDefinition,
+    running: RunningTarget,
     input: JsonObject,
-    depth: number,
     trigger: "test" | "child",
     executionId: string,
   ): Promise<Outcome> {
-    this.#running.set(executionId, { target, depth });
+    const { target } = running;
+    this.#running.set(executionId, running);
     try {
       return await this.#pools.run({
         executionId,
@@ -163,7 +180,8 @@ export class LocalProject {
     const cancel = (): void => void this.#pools.cancel(executionId);
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      return asChildResult(executionId, await this.#run(target, input, depth, "child", executionId));
+      const child = { target, depth, response: null };
+      return asChildResult(executionId, await this.#run(child, input, "child", executionId));
     } finally {
       signal.removeEventListener("abort", cancel);
     }

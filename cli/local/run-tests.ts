@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { compileMapping } from "../../project/mapping.ts";
-import { noSources } from "../../project/mapping-source.ts";
 import { didYouMean } from "../../project/suggest.ts";
-import type { LogEntry, Outcome } from "../../server/executions/pool/index.ts";
+import type { LogEntry } from "../../server/executions/pool/index.ts";
 import { CliError, Exit, UsageError } from "../app/errors.ts";
 import { readInput } from "../app/input.ts";
 import { loadValidProject } from "../project/load.ts";
@@ -14,8 +13,17 @@ import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 import { moduleErrors } from "./module-errors.ts";
 import { errorOf, LocalProject } from "./pool.ts";
+import { requestSources } from "./request-sources.ts";
 import { findSamples, type TestCase } from "./samples.ts";
-import { framesOf, loadedText, logLine, resultText, summaryText, type TestResult } from "./test-results.ts";
+import {
+  framesOf,
+  loadedText,
+  logLine,
+  responseText,
+  resultText,
+  summaryText,
+  type TestResult,
+} from "./test-results.ts";
 
 export interface TestOptions {
   name: string | undefined;
@@ -69,7 +77,9 @@ export async function runTests(root: string, options: TestOptions): Promise<void
       }
       for (const sample of samples) {
         log.length = 0;
-        const result = await runCase(local, { ...sample, file: join(root, sample.file) }, sample.file);
+        const requestFile = sample.requestFile === null ? null : join(root, sample.requestFile);
+        const located = { ...sample, file: join(root, sample.file), requestFile };
+        const result = await runCase(local, located, sample.file);
         results.push(result);
         if (options.json) continue;
         print(resultText(result));
@@ -90,7 +100,7 @@ async function runCase(local: LocalProject, testCase: TestCase, label: string): 
   const startedAt = performance.now();
   const { target, webhook } = testCase;
   const { input, unmapped } = await inputOf(testCase);
-  const outcome: Outcome = await local.run(target, input);
+  const { outcome, response } = await local.run(target, input);
   const error = errorOf(outcome);
   return {
     name: target.name,
@@ -99,6 +109,7 @@ async function runCase(local: LocalProject, testCase: TestCase, label: string): 
     status: error === null ? "succeeded" : "failed",
     took_ms: Math.round(performance.now() - startedAt),
     ...(outcome.type === "succeeded" && { output: JSON.parse(outcome.output) }),
+    ...(response !== null && { response }),
     ...(webhook !== null && { unmapped }),
     ...(error !== null && { error }),
   };
@@ -108,6 +119,7 @@ async function runSingle(local: LocalProject, testCase: TestCase, options: TestO
   const result = await runCase(local, testCase, testCase.file);
   if (options.json) printJson(result);
   else if (result.error === undefined) printJson(result.output);
+  if (result.response !== undefined && !options.json) report.line(responseText(result.response));
   for (const path of result.unmapped ?? []) {
     report.warning(`${sanitizeLine(path)} does not exist in the payload.`);
   }
@@ -121,11 +133,12 @@ async function inputOf({
   target,
   webhook,
   file,
+  requestFile,
 }: TestCase): Promise<{ input: JsonObject; unmapped: string[] }> {
   const data = await readInput(file);
   if (webhook === null) return { input: data, unmapped: [] };
-  const path = `/${target.kind}/${target.name}/${webhook.slug}`;
-  return compileMapping(webhook.fieldMapping).apply(data, { ...noSources, path });
+  const request = requestFile === null ? {} : await readInput(requestFile);
+  return compileMapping(webhook.fieldMapping).apply(data, requestSources(request, target, webhook));
 }
 
 function selectTargets(definition: ProjectDefinition, name: string | undefined): TargetDefinition[] {
@@ -142,9 +155,9 @@ function selectTargets(definition: ProjectDefinition, name: string | undefined):
 function singleCase(targets: readonly TargetDefinition[], slug: string | undefined, file: string): TestCase {
   const [target] = targets;
   if (target === undefined) throw new UsageError("--data requires an agent or a workflow.", "Pass its name.");
-  if (slug === undefined) return { target, webhook: null, file };
+  if (slug === undefined) return { target, webhook: null, file, requestFile: null };
   const webhook = target.webhooks.find((candidate) => candidate.slug === slug);
-  if (webhook !== undefined) return { target, webhook, file };
+  if (webhook !== undefined) return { target, webhook, file, requestFile: null };
   const slugs = target.webhooks.map((candidate) => candidate.slug);
   throw new CliError(
     `${target.name} has no webhook "${sanitizeLine(slug)}"${didYouMean(slug, slugs)}.`,

@@ -12,12 +12,14 @@ export interface TestCase {
   webhook: WebhookDefinition | null;
   /** Path relative to the project. */
   file: string;
+  /** A file with the headers and the query of the request; null without one. */
+  requestFile: string | null;
 }
 
 /**
  * Finds the test cases of a project: `samples/<name>.json` is an input of an agent or workflow,
- * `samples/<name>.<slug>.json` a payload of one of its webhooks. Names and slugs contain no dots, so file names are
- * unambiguous.
+ * `samples/<name>.<slug>.json` a payload of one of its webhooks, and `samples/<name>.<slug>.request.json` the headers and the
+ * query of this request. Names and slugs contain no dots, so file names are unambiguous.
  *
  * @returns the cases, and the JSON files that match no target
  */
@@ -32,7 +34,10 @@ export async function findSamples(
   const files = new Set(names.filter((name) => name.endsWith(".json")));
   const cases: TestCase[] = [];
   const take = (target: TargetDefinition, webhook: WebhookDefinition | null, name: string): void => {
-    if (files.delete(name)) cases.push({ target, webhook, file: join(sampleFolder, name) });
+    const request = name.replace(/json$/, "request.json");
+    const hasRequest = webhook !== null && files.has(name) && files.delete(request);
+    const requestFile = hasRequest ? join(sampleFolder, request) : null;
+    if (files.delete(name)) cases.push({ target, webhook, file: join(sampleFolder, name), requestFile });
   };
   for (const target of [...definition.agents, ...definition.workflows]) {
     take(target, null, `${target.name}.json`);

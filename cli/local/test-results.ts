@@ -1,6 +1,6 @@
-import type { LogEntry } from "../../server/executions/pool/index.ts";
+import type { AttemptResponse, LogEntry } from "../../server/executions/pool/index.ts";
 import { stdoutColors as colors, stderrColors } from "../terminal/colors.ts";
-import { count, duration } from "../terminal/format.ts";
+import { bytes, count, duration } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 
@@ -13,6 +13,8 @@ export interface TestResult {
   status: "succeeded" | "failed" | "loaded";
   took_ms: number;
   output?: unknown;
+  /** Set with `ctx.respond`. */
+  response?: AttemptResponse;
   unmapped?: string[];
   error?: { name: string; message: string; stack: string };
 }
@@ -21,6 +23,7 @@ export function resultText(result: TestResult): string {
   const sign = result.status === "failed" ? colors.red("✖") : colors.green("✔");
   const label = result.webhook === null ? result.name : `${result.name}/${result.webhook}`;
   const lines = [`${sign} ${label}  ${colors.dim(`${result.file}, ${duration(result.took_ms)}`)}`];
+  if (result.response !== undefined) lines.push(colors.dim(`  ${responseText(result.response)}`));
   for (const path of result.unmapped ?? []) {
     lines.push(colors.yellow(`  ${sanitizeLine(path)} does not exist in the payload`));
   }
@@ -29,6 +32,13 @@ export function resultText(result: TestResult): string {
     lines.push(colors.red(indent(`${name}: ${message}`)), ...framesOf(stack));
   }
   return lines.join("\n");
+}
+
+/** A response in one line. */
+export function responseText({ status, headers, body }: AttemptResponse): string {
+  const type = headers["content-type"];
+  const size = bytes(Buffer.byteLength(body));
+  return sanitizeLine(`responds with ${status}, ${type === undefined ? "" : `${type}, `}${size}`);
 }
 
 /** The line for a target without samples. */

@@ -7,6 +7,7 @@ import type { FileProblem, PreparedProject } from "../../project/prepare.ts";
 import { formatProblem } from "../../project/problem.ts";
 import { CliError } from "../app/errors.ts";
 import { count } from "../terminal/format.ts";
+import { projectFolder } from "./folder.ts";
 
 /** A project without problems. */
 export type ValidProject = Extract<PreparedProject, { problems: [] }>;
@@ -38,10 +39,17 @@ export async function readDefinition(root: string): Promise<ProjectDefinition> {
   return definition;
 }
 
+/** The name in the project file of this folder or a parent folder; undefined when no valid one is found. */
+export async function currentProject(): Promise<string | undefined> {
+  const root = projectFolder();
+  if (!existsSync(join(root, PROJECT_FILE))) return undefined;
+  return (await loadProject(root)).definition?.name;
+}
+
 function requireProjectFile(root: string): void {
   if (existsSync(join(root, PROJECT_FILE))) return;
   throw new CliError(
-    `There is no ${PROJECT_FILE} in this folder.`,
+    `There is no ${PROJECT_FILE} in this folder or a parent folder.`,
     "Change to the folder of the project, or create a project with `svc init`.",
   );
 }

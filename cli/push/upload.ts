@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
-import type { DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
+import type { DeploymentService, UploadPart } from "../../proto/svc/v1/deployment_pb.ts";
 import { CliError } from "../app/errors.ts";
 import { progressBar } from "../terminal/progress-bar.ts";
 import { report } from "../terminal/report.ts";
@@ -28,7 +28,7 @@ export interface Upload {
 
 /**
  * Uploads a package to object storage unless it is stored already. A failed upload is retried with a new URL, since
- * the previous attempt may have been stored after all.
+ * the previous attempt may have been stored after all. Of a package in several parts, only the failed part is retried.
  *
  * @returns false when the package was stored already
  * @throws CliError `Deployment failed: package upload error`
@@ -38,23 +38,59 @@ export async function uploadPackage(
   upload: Upload,
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
-    const { url, alreadyStored } = await deployments.createUpload({
+    const { url, alreadyStored, parts } = await deployments.createUpload({
       digest: upload.digest,
-      sizeBytes: upload.sizeBytes,
+      sizeBytes: BigInt(upload.sizeBytes),
+      acceptsParts: true,
     });
     if (alreadyStored) return attempt > 1;
+    const whole = { url, start: 0, sizeBytes: upload.sizeBytes };
     const bar = progressBar("Uploading", upload.sizeBytes);
-    const failure = await put(url, upload, bar.update).finally(() => bar.end());
+    const sent =
+      parts.length === 0 ? put(upload.path, whole, bar.update) : putParts(upload.path, parts, bar.update);
+    const failure = await sent.finally(() => bar.end());
     if (failure === null) return true;
-    if (!failure.isTransient || attempt === maxAttempts) {
+    if (!failure.isTransient || parts.length > 0 || attempt === maxAttempts) {
       throw new CliError(
         `Deployment failed: package upload error (${sanitizeLine(failure.reason)}).`,
         "Nothing was deployed. Check the connection to the object storage and run `svc push` again.",
       );
     }
-    report.warning(`The upload failed (${sanitizeLine(failure.reason)}); retrying.`);
-    await delay(minBackoffMs * 2 ** (attempt - 1));
+    await backoff(failure, attempt);
   }
+}
+
+/** A range of the package's bytes and the URL that takes it. */
+interface Part {
+  url: string;
+  start: number;
+  sizeBytes: number;
+}
+
+/** @returns the failure of a part that its retries did not resolve, or null */
+async function putParts(
+  path: string,
+  parts: readonly UploadPart[],
+  onProgress: (done: number) => void,
+): Promise<Failure | null> {
+  let start = 0;
+  for (const { url, sizeBytes: size } of parts) {
+    const sizeBytes = Number(size);
+    const part = { url, start, sizeBytes };
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await put(path, part, onProgress);
+      if (failure === null) break;
+      if (!failure.isTransient || attempt === maxAttempts) return failure;
+      await backoff(failure, attempt);
+    }
+    start += sizeBytes;
+  }
+  return null;
+}
+
+async function backoff(failure: Failure, attempt: number): Promise<void> {
+  report.warning(`The upload failed (${sanitizeLine(failure.reason)}); retrying.`);
+  await delay(minBackoffMs * 2 ** (attempt - 1));
 }
 
 interface Failure {
@@ -67,10 +103,14 @@ interface Failure {
  * Sends one PUT request. It uses `node:http`, since a streaming `fetch` sends no Content-Length, which S3 requires, and
  * a `fetch` of a buffer reports no progress.
  */
-async function put(url: string, upload: Upload, onProgress: (done: number) => void): Promise<Failure | null> {
+async function put(
+  path: string,
+  { url, start, sizeBytes }: Part,
+  onProgress: (done: number) => void,
+): Promise<Failure | null> {
   const request = (url.startsWith("https:") ? httpsRequest : httpRequest)(url, {
     method: "PUT",
-    headers: { "Content-Type": "application/gzip", "Content-Length": upload.sizeBytes },
+    headers: { "Content-Type": "application/gzip", "Content-Length": sizeBytes },
     timeout: idleTimeoutMs,
   });
   request.on("timeout", () => request.destroy(new Error(`no data for ${idleTimeoutMs / 1000} s`)));
@@ -78,15 +118,17 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
     request.on("error", reject);
     request.on("response", (incoming) => {
       const status = incoming.statusCode ?? 0;
-      const isTransient = status >= 500 || status === 408 || status === 429;
       text(incoming).then((body) => {
         const isSuccess = status >= 200 && status < 300;
+        // S3 answers 400 RequestTimeout when it waited too long for the body.
+        const isSlow = status === 408 || status === 429 || body.includes("<Code>RequestTimeout</Code>");
+        const isTransient = status >= 500 || isSlow;
         const reason = (status < 500 ? errorMessage(body) : null) ?? `HTTP ${status}`;
         resolve(isSuccess ? null : { reason, isTransient });
       }, reject);
     });
   });
-  let sent = 0;
+  let sent = start;
   const counter = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       sent += chunk.byteLength;
@@ -100,13 +142,15 @@ async function put(url: string, upload: Upload, onProgress: (done: number) => vo
   });
   // A storage that rejects the request may respond before it has read the body. The response decides, not the failed
   // write.
-  const written = pipeline(createReadStream(upload.path), counter, request);
+  const written = pipeline(createReadStream(path, { start, end: start + sizeBytes - 1 }), counter, request);
   written.catch(() => request.destroy());
   return response.catch(toFailure);
 }
 
-/** The message of a JSON error of the service; null for a response of another object storage. */
+/** The message of a JSON error of the service, or the error code of S3; null for another response. */
 function errorMessage(body: string): string | null {
+  const code = /<Error>[\s\S]*<Code>(\w{1,64})<\/Code>/.exec(body)?.[1];
+  if (code !== undefined) return code;
   try {
     const { message } = JSON.parse(body) as { message?: unknown };
     return typeof message === "string" ? message.replace(/\.$/, "") : null;

@@ -16,7 +16,7 @@ export async function confirm(question: string, options: { force: boolean; json:
     const reason = options.json ? "--json does not prompt" : "there is no terminal";
     throw new UsageError(
       `This command requires confirmation, but ${reason}.`,
-      "Pass --force to skip the confirmation.",
+      "Pass --yes to skip the confirmation.",
     );
   }
   const { consola } = await import("consola");

@@ -13,7 +13,8 @@ export function contentsOf(
 }
 
 /** For example `512 B`, `14.2 KiB`, `3.0 MiB`. */
-export function bytes(size: number): string {
+export function bytes(exactSize: number | bigint): string {
+  const size = Number(exactSize);
   if (size < 1024) return `${size} B`;
   const units = ["KiB", "MiB", "GiB"];
   let value = size / 1024;

@@ -1,5 +1,5 @@
 import type { ApiKey } from "../../proto/svc/v1/organization_pb.ts";
-import type { NewKey } from "../../server/admin.ts";
+import type { NewKey } from "../../server/admin/index.ts";
 import { ago, dateOf } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { formatTime, relativeTime } from "../terminal/format.ts";

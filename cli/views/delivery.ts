@@ -22,7 +22,7 @@ export function deliveryRows(deliveries: readonly Delivery[]): Cell[][] {
     statusCell(delivery.outcome),
     String(delivery.httpStatus),
     ago(delivery.receivedAt),
-    delivery.outcome === "rejected" ? delivery.reason : delivery.executionId,
+    delivery.executionId || delivery.reason,
   ]);
 }
 

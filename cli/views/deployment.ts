@@ -1,5 +1,5 @@
 import type { DeployedTarget, DeployedWebhook, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
-import { ago, timeAndAge } from "../api/timestamps.ts";
+import { ago, msOf, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { bytes, count, duration } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
@@ -58,7 +58,7 @@ export function mappingLines(mapping: Readonly<Record<string, string>>): string[
 }
 
 /** The lines of a list of files, sizes first. */
-export function fileLines(files: readonly { path: string; sizeBytes: number }[]): string[] {
+export function fileLines(files: readonly { path: string; sizeBytes: number | bigint }[]): string[] {
   const sizes = files.map((file) => bytes(file.sizeBytes));
   const width = widest(sizes);
   return files.map(({ path }, index) => `${(sizes[index] ?? "").padStart(width)}  ${sanitizeLine(path)}`);
@@ -86,7 +86,7 @@ function targetLine(targets: readonly DeployedTarget[]): (target: DeployedTarget
   return ({ name, displayName, timeout, maxRetries }) => {
     const display = displayName === name ? "" : `  ${sanitizeLine(displayName)}`;
     const retries = maxRetries === 0 ? "" : `, ${count(maxRetries, "retry", "retries")}`;
-    return `${name.padEnd(width)}${display}  ${colors.dim(`timeout ${duration(timeout * 1000)}${retries}`)}`;
+    return `${name.padEnd(width)}${display}  ${colors.dim(`timeout ${duration(msOf(timeout))}${retries}`)}`;
   };
 }
 

@@ -1,8 +1,8 @@
-import type { Attempt, Execution } from "../../proto/svc/v1/execution_pb.ts";
+import type { Attempt, Execution, ExecutionResponse } from "../../proto/svc/v1/execution_pb.ts";
 import { elapsedMs, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { duration } from "../terminal/format.ts";
-import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
+import { prettyJson, sanitize, sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
@@ -31,9 +31,16 @@ export async function executionText(execution: Execution): Promise<string> {
     section("Input", prettyJson(execution.input ?? {})),
     section("Mapping", mappingTrace(mapping)),
     section("Output", execution.status === "succeeded" ? prettyJson(await outputOf(execution)) : ""),
+    section("Response", execution.response === undefined ? "" : responseText(execution.response)),
     section("Error", error === undefined ? "" : errorText(error)),
     section("Failed attempts", showsAttempts ? attempts.map(attemptText) : []),
   ]);
+}
+
+/** The response that the code set, with its body as text. */
+function responseText({ status, headers, body }: ExecutionResponse): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${sanitizeLine(value)}`);
+  return [String(status), ...lines, ...(body === "" ? [] : ["", sanitize(body)])].join("\n");
 }
 
 /** One entry of a mapping, as both the API and the project library describe it. */

@@ -1,5 +1,5 @@
 import type { Schedule, Tick } from "../../proto/svc/v1/schedule_pb.ts";
-import { ago, dateOf } from "../api/timestamps.ts";
+import { ago, dateOf, msOf } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { duration, formatTime, relativeTime } from "../terminal/format.ts";
 import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
@@ -9,6 +9,7 @@ import { paintedStatus } from "./status.ts";
 /** One schedule with its next runs and last ticks. */
 export function scheduleText(schedule: Schedule): string {
   const { input = {}, nextRuns, ticks } = schedule;
+  const catchUpMs = msOf(schedule.catchUp);
   return paragraphs([
     fields([
       ["schedule", schedule.scheduleId],
@@ -16,7 +17,7 @@ export function scheduleText(schedule: Schedule): string {
       ["cron", `${sanitizeLine(schedule.cron)} ${sanitizeLine(schedule.timezone)}`],
       ["state", stateOf(schedule)],
       ["overlap", schedule.overlap],
-      ["catch-up", schedule.catchUp === 0 ? "off" : `within ${duration(schedule.catchUp * 1000)}`],
+      ["catch-up", catchUpMs === 0 ? "off" : `within ${duration(catchUpMs)}`],
       ["deployment", `${schedule.deploymentId} (${schedule.environment})`],
     ]),
     section("Input", Object.keys(input).length === 0 ? "" : prettyJson(input)),

@@ -1,4 +1,5 @@
 import { type Command, command } from "../../app/command.ts";
+import { projectFolder } from "../../project/folder.ts";
 
 export default command({
   details:
@@ -8,6 +9,6 @@ export default command({
   },
   async run({ name }) {
     const { createTarget } = await import("../../project/create-target.ts");
-    await createTarget(process.cwd(), "workflow", name);
+    await createTarget(projectFolder(), "workflow", name);
   },
 }) as Command;

@@ -35,13 +35,13 @@ export default command({
       );
     }
     const deployments = await connect("deployments", values);
-    const download = await deployments.downloadDeployment({ deploymentId: id });
+    const { url, digest, sizeBytes: size } = await deployments.downloadDeployment({ deploymentId: id });
+    const sizeBytes = Number(size);
+    const download = { url, digest, sizeBytes };
     const { downloadFile, downloadFolder } = await import("../../api/download.ts");
     let fileCount: number | undefined;
     if (values.extract === undefined) await downloadFile(path, download);
     else fileCount = (await downloadFolder(path, download)).length;
-
-    const { digest, sizeBytes } = download;
     if (values.json) {
       printJson({ deployment_id: id, path, digest, size_bytes: sizeBytes, file_count: fileCount });
     } else if (fileCount === undefined) report.success(`Wrote ${target} (${bytes(sizeBytes)}).`);

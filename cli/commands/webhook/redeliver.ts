@@ -4,17 +4,18 @@ import { connect } from "../../api/connection.ts";
 import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { Exit, UsageError } from "../../app/errors.ts";
-import { environment, outcome, output, since, target, targetOf } from "../../app/options.ts";
+import { environment, force, outcome, output, since, target, targetOf } from "../../app/options.ts";
 import { confirm } from "../../terminal/confirm.ts";
 import { count } from "../../terminal/format.ts";
 import { print, printJson } from "../../terminal/output.ts";
 import { report } from "../../terminal/report.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { table } from "../../terminal/table.ts";
 import { deliveryHeadings, deliveryRows } from "../../views/delivery.ts";
 
 export default command({
   details:
-    "Starts a new execution for one delivery, or for all deliveries that match the filters, oldest first. Signature and idempotency key are not checked again.",
+    "Starts a new execution for one delivery, or for all deliveries that match the filters, oldest first. Signature, filter and idempotency key are not checked again. Requests with an invalid signature are redelivered by their id only, and ignored requests by their id or with --outcome ignored.",
   args: {
     "delivery-id": {
       type: "positional",
@@ -30,7 +31,7 @@ export default command({
     ...target,
     ...since,
     ...environment,
-    force: { type: "boolean", description: "Do not ask for confirmation of several deliveries" },
+    force: { ...force.force, description: "Do not ask for confirmation of several deliveries" },
     ...output,
   },
   examples: [["svc webhook redeliver --slug orders --since 2h --current", "Apply a corrected field mapping"]],
@@ -51,17 +52,27 @@ export default command({
     }
     const webhooks = await connect("webhooks", values);
     if (id !== undefined) {
-      const { executionId } = await webhooks.redeliverWebhook({ deliveryId: id, current: values.current });
-      const result = { delivery_id: id, execution_id: executionId };
+      const redelivery = { deliveryId: id, current: values.current };
+      const { executionId, unverified } = await webhooks.redeliverWebhook(redelivery);
+      const result = { delivery_id: id, execution_id: executionId, ...(unverified && { unverified }) };
+      if (unverified) {
+        report.warning(`The signature of ${sanitizeLine(id)} was invalid: you vouch for its payload.`);
+      }
       return values.json ? printJson({ deliveries: [result] }) : print(executionId);
     }
-    const selected = await listAll(webhooks, {
+    const found = await listAll(webhooks, {
       slug: values.slug ?? "",
       name,
       outcome: values.outcome ?? "",
       environment: values.environment ?? "",
       since: timestampOf(values.since),
     });
+    const selected = found.filter((delivery) => isSelected(delivery, values.outcome));
+    const unverified = found.filter(isUnverified).length;
+    if (unverified > 0) {
+      const left = count(unverified, "request", "requests");
+      report.warning(`${left} with an invalid signature left out: redeliver by id.`);
+    }
     if (selected.length === 0 && !values.json) {
       report.line("No deliveries found.");
       return report.hint("Run `svc webhook deliveries` to list all deliveries.");
@@ -79,6 +90,17 @@ export default command({
     await redeliverAll(webhooks, selected.toReversed(), values);
   },
 }) as Command;
+
+/** A handshake has no payload. */
+function isSelected(delivery: Delivery, outcome: string | undefined): boolean {
+  if (isUnverified(delivery) || delivery.outcome === "handshake") return false;
+  return delivery.outcome !== "ignored" || outcome === "ignored";
+}
+
+/** Anyone who knows the URL could have sent it. */
+function isUnverified({ outcome, httpStatus }: Delivery): boolean {
+  return outcome === "rejected" && httpStatus === 401;
+}
 
 type Webhooks = Client<typeof WebhookService>;
 

@@ -1,20 +1,21 @@
 import type { TargetDefinition, WebhookDefinition } from "../../../project/definition.ts";
-import { isJsonObject, type JsonObject } from "../../../project/json.ts";
 import { compileMapping } from "../../../project/mapping.ts";
-import type { RequestSources } from "../../../project/mapping-source.ts";
 import { didYouMean } from "../../../project/suggest.ts";
+import { compileFilter } from "../../../project/webhook/filter.ts";
 import { type Command, command } from "../../app/command.ts";
-import { CliError, UsageError } from "../../app/errors.ts";
+import { CliError } from "../../app/errors.ts";
 import { readInput } from "../../app/input.ts";
 import { data, json, target, targetOf } from "../../app/options.ts";
+import { requestSources } from "../../local/request-sources.ts";
+import { projectFolder } from "../../project/folder.ts";
 import { print, printJson } from "../../terminal/output.ts";
-import { prettyJson } from "../../terminal/sanitize.ts";
+import { prettyJson, sanitizeLine } from "../../terminal/sanitize.ts";
 import { paragraphs, section } from "../../terminal/table.ts";
 import { mappingTrace } from "../../views/execution.ts";
 
 export default command({
   details:
-    "Reads the field mapping from svc-project.yaml and prints the resulting input. Runs no code and needs no service.",
+    "Reads the field mapping and the filter from svc-project.yaml. Prints whether the request starts an execution, and its input. Runs no code and needs no service.",
   args: {
     slug: { type: "positional", description: "Webhook slug" },
     data: {
@@ -24,7 +25,8 @@ export default command({
     },
     request: {
       type: "string",
-      description: 'JSON file with "headers" and "query" of the request, for $header and $query',
+      description:
+        'JSON file with "headers" and "query" of the request, for $header and $query, also in events and when',
       valueHint: "file",
     },
     agent: { ...target.agent, description: "Agent of the webhook, if the slug is ambiguous" },
@@ -40,40 +42,36 @@ export default command({
   async run(values) {
     const { kind, name } = targetOf(values);
     const { readDefinition } = await import("../../project/load.ts");
-    const definition = await readDefinition(process.cwd());
+    const definition = await readDefinition(projectFolder());
     const targets = [...definition.agents, ...definition.workflows].filter(
       (target) => name === "" || (target.name === name && target.kind === kind),
     );
     const { target: owner, webhook } = findWebhook(targets, values.slug);
     const payload = await readInput(values.data);
-    const sources = sourcesFrom(await readInput(values.request), owner, webhook);
+    const sources = requestSources(await readInput(values.request), owner, webhook);
     const mapping = compileMapping(webhook.fieldMapping);
     const { input, unmapped } = mapping.apply(payload, sources);
     const trace = mapping.trace(payload, sources);
+    const filter = compileFilter(webhook);
+    const event = filter?.eventOf(payload, sources) ?? null;
+    const ignored = filter?.ignores(payload, sources) ?? null;
     if (values.json) {
       const steps = trace.map(({ stoppedAt, ...step }) => ({ ...step, stopped_at: stoppedAt }));
-      return printJson({ input, unmapped, mapping: steps });
+      return printJson({ input, unmapped, mapping: steps, ...(filter !== null && { event, ignored }) });
     }
-    print(paragraphs([section("Mapping", mappingTrace(trace)), section("Input", prettyJson(input))]));
+    const decision = [
+      ...(event === null ? [] : [`event: ${sanitizeLine(event)}`]),
+      ignored === null ? "starts an execution" : `ignored: ${sanitizeLine(ignored)}`,
+    ];
+    print(
+      paragraphs([
+        section("Mapping", mappingTrace(trace)),
+        section("Filter", filter === null ? [] : decision),
+        section("Input", prettyJson(input)),
+      ]),
+    );
   },
 }) as Command;
-
-/** The headers and the query as the server would read them: header names in lower case. */
-function sourcesFrom(
-  request: JsonObject,
-  { kind, name }: TargetDefinition,
-  { slug }: WebhookDefinition,
-): RequestSources {
-  const { headers = {}, query = {} } = request;
-  if (!isJsonObject(headers) || !isJsonObject(query)) {
-    throw new UsageError(
-      "The request must hold objects.",
-      'Example: {"headers": {"x-github-event": "issues"}, "query": {"team": "a"}}',
-    );
-  }
-  const lower = Object.entries(headers).map(([key, value]) => [key.toLowerCase(), String(value)] as const);
-  return { headers: Object.fromEntries(lower), query, path: `/${kind}/${name}/${slug}` };
-}
 
 function findWebhook(
   targets: readonly TargetDefinition[],

@@ -1,0 +1,73 @@
+/**
+ * Chooses the address and the API key of a command.
+ *
+ * `SVC_API_KEY` and `SVC_BASE_URL` take precedence. Without a key in the environment, the profile in `SVC_PROFILE` or the
+ * current one applies. The key of a profile is sent to no other origin than the profile's.
+ */
+import { CliError, UsageError } from "../app/errors.ts";
+import { type Profile, readConfig } from "./file.ts";
+import { readBaseUrl } from "./values.ts";
+
+export const defaultBaseUrl = "http://127.0.0.1:7070";
+
+export interface Selection {
+  baseUrl: string;
+  apiKey: string;
+  /** The name of the profile; null for the environment variables. */
+  profile: string | null;
+}
+
+/** @param missingKey - the message when there is no key. @throws CliError */
+export function selectConnection(missingKey: string): Selection {
+  const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
+  const typedUrl = process.env.SVC_BASE_URL?.trim() ?? "";
+  const baseUrl = typedUrl === "" ? null : readBaseUrl("SVC_BASE_URL", typedUrl);
+  if (apiKey !== "") {
+    if (process.env.SVC_PROFILE) {
+      throw new UsageError(
+        "SVC_API_KEY and SVC_PROFILE exclude each other.",
+        "Remove one of them: `unset SVC_API_KEY` or `unset SVC_PROFILE`.",
+      );
+    }
+    return { baseUrl: baseUrl ?? defaultBaseUrl, apiKey: checkedKey(apiKey), profile: null };
+  }
+  const found = selectedProfile();
+  if (found === null) {
+    throw new CliError(
+      missingKey,
+      "Set it with `export SVC_API_KEY=<key>`, or run `svc login`, and run the command again.",
+    );
+  }
+  const [name, profile] = found;
+  const ofProfile = readBaseUrl(`base_url of profile ${name}`, profile.base_url);
+  if (baseUrl !== null && new URL(baseUrl).origin !== new URL(ofProfile).origin) {
+    throw new CliError(
+      `No API key found for ${baseUrl}: SVC_API_KEY is not set, and profile ${name} is for ${ofProfile}.`,
+      "Run `svc login` for this address, or unset SVC_BASE_URL.",
+    );
+  }
+  return { baseUrl: baseUrl ?? ofProfile, apiKey: profile.api_key, profile: name };
+}
+
+/** The profile in `SVC_PROFILE`, or the current one; null when there is none. */
+function selectedProfile(): [name: string, profile: Profile] | null {
+  const { current, profiles } = readConfig();
+  const name = process.env.SVC_PROFILE || current;
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile !== undefined) return [name, profile];
+  if (name === "") return null;
+  const names = Object.keys(profiles);
+  throw new UsageError(
+    `There is no profile "${name}".`,
+    names.length === 0 ? "Run `svc login`." : `Choose one of: ${names.join(", ")}.`,
+  );
+}
+
+/** @throws UsageError, without the value, since it may contain most of a key */
+export function checkedKey(apiKey: string, source = "SVC_API_KEY"): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  throw new UsageError(
+    `${source} contains characters that an API key cannot have, such as spaces or line breaks.`,
+    "Copy the key again; its form is svc_<id>_<secret>.",
+  );
+}
