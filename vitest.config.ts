@@ -3,10 +3,11 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["./test/support/postgres/global-setup.ts"],
     reporters: ["default", "./test/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Test files wait for the servers and runners that they start: three of them keep two cores busy.
-    maxWorkers: 3,
+    // Test files wait for the servers and runners that they start: four of them keep two cores busy.
+    maxWorkers: 4,
   },
 });

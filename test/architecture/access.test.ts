@@ -55,6 +55,10 @@ const requests: Readonly<Record<string, { fields: () => Fields; shown: Shown }>>
   ListExecutions: { fields: () => ({}), shown: "its own" },
   CancelExecution: { fields: () => ({ execution_id: owned.execution_id }), shown: "as unknown" },
   ReplayExecution: { fields: () => ({ execution_id: owned.execution_id }), shown: "as unknown" },
+  DownloadExecution: {
+    fields: () => ({ execution_id: owned.execution_id, field: "input" }),
+    shown: "as unknown",
+  },
   WatchExecution: { fields: () => ({ execution_id: owned.execution_id }), shown: "as unknown" },
   TailLogs: { fields: () => ({ lines: 10_000 }), shown: "its own" },
   ListSchedules: { fields: () => ({}), shown: "its own" },
@@ -79,7 +83,7 @@ function withUnknownIds(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      typeof value === "string"
+      typeof value === "string" && name !== "field"
         ? value.replace(/[a-z0-9]{4}$/i, (end) => (end === "0000" ? "1111" : "0000"))
         : value,
     ]),

@@ -2,7 +2,7 @@
 import { create, type DescMethod, fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { type Rule, rulesOf } from "../../server/routes/http-rule.ts";
+import { type Rule, rulesOf } from "../../server/routes/rest/http-rule.ts";
 import { call } from "../support/rest.ts";
 import type { TestServer } from "../support/server.ts";
 
@@ -69,6 +69,7 @@ async function callRest(server: TestServer, rule: Rule, fields: Fields, key: str
   const rest = { ...fields };
   const segments = rule.segments.map((segment) => {
     if ("literal" in segment) return segment.literal;
+    if ("wildcard" in segment) return segment.wildcard;
     const value = rest[segment.field] ?? "none";
     delete rest[segment.field];
     return encodeURIComponent(String(value));
@@ -84,6 +85,11 @@ async function callRest(server: TestServer, rule: Rule, fields: Fields, key: str
   return { code: answer.json.code, message: answer.json.message, text: answer.text };
 }
 
+function textOf(segment: Rule["segments"][number]): string {
+  if ("field" in segment) return `{${segment.field}}`;
+  return "literal" in segment ? segment.literal : segment.wildcard;
+}
+
 /** Every way to call a method. */
 export function waysOf(
   server: TestServer,
@@ -93,7 +99,7 @@ export function waysOf(
   return [
     { name: "RPC", call: (fields, key) => callRpc(server, method, fields, key) },
     ...rules.map((rule) => ({
-      name: `${rule.verb} /${rule.segments.map((one) => ("field" in one ? `{${one.field}}` : one.literal)).join("/")}`,
+      name: `${rule.verb} /${rule.segments.map(textOf).join("/")}`,
       call: (fields: Fields, key: string | null) => callRest(server, rule, fields, key),
     })),
   ];

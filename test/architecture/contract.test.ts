@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { http } from "../../proto/google/api/annotations_pb.ts";
 import { scope } from "../../proto/svc/v1/options_pb.ts";
 import { scopes } from "../../server/keys.ts";
-import { rulesOf } from "../../server/routes/http-rule.ts";
+import { rulesOf } from "../../server/routes/rest/http-rule.ts";
 import { services } from "../../server/services/index.ts";
 import { bareEnvironment, bin, root } from "../support/runtimes.ts";
 
@@ -95,7 +95,7 @@ describe("every method", () => {
       .flatMap(rulesOf)
       .map(
         ({ verb, segments }) =>
-          `${verb} /${segments.map((one) => ("field" in one ? "{}" : one.literal)).join("/")}`,
+          `${verb} /${segments.map((one) => ("literal" in one ? one.literal : "{}")).join("/")}`,
       );
     expect(new Set(paths).size).toBe(paths.length);
     expect(paths.filter((path) => !/^\w+ \/(api\/v1|webhook|health)\b/.test(path))).toEqual([]);

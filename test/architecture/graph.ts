@@ -13,7 +13,7 @@ export interface Import {
 }
 
 /** The published folders. */
-const folders = ["proto", "project", "server", "cli", "plugin"] as const;
+const folders = ["proto", "project", "server", "cli", "client", "plugin"] as const;
 
 const statement = /^(?:import|export)\s+(type\s+)?(?:[\w$*{}\s,]+?\sfrom\s+)?"([^"]+)"/gm;
 const expression = /(typeof\s+)?\bimport\(\s*"([^"]+)"\s*,?\s*\)/g;

@@ -19,6 +19,7 @@ describe("folders", () => {
     project: ["proto"],
     server: ["project", "proto"],
     cli: ["project", "proto", "server"],
+    client: ["proto"],
     plugin: [],
   };
 
@@ -61,6 +62,14 @@ describe("folders", () => {
     );
   });
 
+  test("client imports Connect and protobuf only", () => {
+    const outside = imports.filter((one) => one.from.startsWith("client/") && !isOwn(one));
+    const packages = outside.map(({ to }) => to.split("/").slice(0, 2).join("/"));
+    expect(new Set(packages)).toEqual(
+      new Set(["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web"]),
+    );
+  });
+
   test("the module 'svc' imports nothing", () => {
     const runtime = imports.filter(({ from, kind }) => from === "project/authoring.ts" && kind !== "type");
     expect(runtime.map(text)).toEqual([]);
@@ -70,7 +79,19 @@ describe("folders", () => {
 describe("server", () => {
   /** From the bottom up. A part may import lower layers, and parts of its own layer without a cycle. */
   const layers: readonly (readonly string[])[] = [
-    ["errors", "config", "runtime", "ids", "keys", "version", "sender", "lru", "runner-network"],
+    [
+      "errors",
+      "config",
+      "runtime",
+      "ids",
+      "keys",
+      "version",
+      "sender",
+      "lru",
+      "runner-network",
+      "storage-url",
+      "database-url",
+    ],
     [
       "store",
       "storage",
@@ -81,12 +102,13 @@ describe("server", () => {
       "auth",
       "first-run",
       "housekeeper",
+      "scratch",
       "tls",
     ],
-    ["services"],
+    ["services", "openapi"],
     ["routes", "logs"],
     ["listener"],
-    ["server", "admin"],
+    ["server", "worker", "drivers", "admin"],
     ["main"],
   ];
   const partOf = (file: string) => file.split("/")[1]?.replace(/\.ts$/, "") ?? "";
@@ -106,9 +128,23 @@ describe("server", () => {
   });
 
   test("imports concrete drivers in composition roots only", () => {
-    const drivers = ["server/store/sqlite.ts", "server/storage/filesystem.ts"];
+    const drivers = [
+      "server/store/sqlite.ts",
+      "server/store/postgres/index.ts",
+      "server/storage/filesystem.ts",
+      "server/storage/s3/index.ts",
+    ];
     const namers = inServer.filter(({ to }) => drivers.includes(to)).map(({ from }) => from);
-    expect([...new Set(namers)].toSorted()).toEqual(["server/admin.ts", "server/server.ts"]);
+    expect([...new Set(namers)].toSorted()).toEqual(["server/admin/store.ts", "server/drivers.ts"]);
+  });
+
+  test("loads the S3 driver and aws4fetch only when they are used", () => {
+    const loaded = [...loadedBy(["server/main.ts"])];
+    expect(loaded.filter((file) => file === "aws4fetch" || file.startsWith("server/storage/s3/"))).toEqual(
+      [],
+    );
+    const signing = imports.filter(({ to }) => to === "aws4fetch");
+    expect(signing.map(text)).toHaveLength(1);
   });
 
   test("imports builtins of Bun and Deno nowhere", () => {

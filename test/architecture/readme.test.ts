@@ -214,5 +214,6 @@ function commandIn(line: string): { path: string[]; rest: string[] } {
 /** Converts `1 MiB`, `20,000` or `64 levels` to a number. */
 function amount(text: string): number {
   const number = Number(/^[\d,]+/.exec(text)?.[0].replaceAll(",", ""));
-  return number * (text.includes("MiB") ? 2 ** 20 : text.includes("KiB") ? 2 ** 10 : 1);
+  const [unit = ""] = /[KMG]iB/.exec(text) ?? [];
+  return number * ({ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 }[unit] ?? 1);
 }

@@ -46,12 +46,13 @@ const documents = [
   "plugin/README.md",
   ...(existsSync(join(root, "docs")) ? filesUnder("docs", /\.md$/) : []),
 ];
-const published = ["server", "cli", "project", "plugin"];
+const published = ["server", "cli", "client", "project", "plugin"];
 const parts: Readonly<Record<string, () => Passage[]>> = {
   documents: () => documents.flatMap(documentProse),
   "proto comments": () => filesUnder("proto/svc", /\.proto$/).flatMap(protoProse),
   "server/": () => filesUnder("server", /\.ts$/).flatMap(sourceProse),
   "cli/": () => filesUnder("cli", /\.[jt]s$/).flatMap(sourceProse),
+  "client/": () => filesUnder("client", /\.ts$/).flatMap(sourceProse),
   "project/": () => filesUnder("project", /\.ts$/).flatMap(sourceProse),
   "plugin/": () => filesUnder("plugin", /\.ts$/).flatMap(sourceProse),
   "test/": () =>

@@ -44,6 +44,7 @@ const pools: Pools = createPools({
   locate: async (deploymentId) => ({ deploymentId, directory: join(folder, "package") }),
   events: {
     log: () => onLine(),
+    respond() {},
     runChildExecution: async (_, { input }) => ({
       executionId: "exe_child",
       output: { ok: input.n ?? null },

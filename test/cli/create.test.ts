@@ -46,7 +46,7 @@ describe.each(runtimes)("svc create on %s", (runtime) => {
   test("reports a missing or invalid project", async () => {
     const cwd = await temporaryFolder();
     const none = await svc(runtime, ["create", "agent", "x"], { cwd });
-    expect(none.stderr).toMatch(/^error: There is no svc-project\.yaml in this folder\./);
+    expect(none.stderr).toMatch(/^error: There is no svc-project\.yaml in this folder or a parent folder\./);
     expect(none.code).toBe(1);
     await writeFile(join(cwd, "svc-project.yaml"), "name: [");
     const broken = await svc(runtime, ["create", "agent", "x"], { cwd });

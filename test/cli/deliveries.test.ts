@@ -52,7 +52,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
 
     const unasked = await service.run("webhook redeliver --agent again --outcome accepted");
     expect(unasked.stderr).toMatch(
-      /again\/hook +accepted(.|\n)*error: This command requires confirmation(.|\n)*--force/,
+      /again\/hook +accepted(.|\n)*error: This command requires confirmation(.|\n)*--yes/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
 
@@ -75,11 +75,39 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     for (const line of ["webhook redeliver", "webhook redeliver dlv_x --slug hook"]) {
       expect(await service.run(line)).toMatchObject({ code: 2, stdout: "" });
     }
-    expect(await service.run("webhook redeliver --slug nowhere --force")).toMatchObject({
+    expect(await service.run("webhook redeliver --slug nowhere --yes")).toMatchObject({
       code: 0,
       stdout: "",
       stderr: expect.stringMatching(/^No deliveries found\.\nhint: /),
     });
+  });
+
+  test("svc webhook redeliver leaves unverified and ignored requests out, unless they are named", async () => {
+    const cwd = await projectFolder("strict", { "agents/strict.js": "export default (input) => input;\n" });
+    const options =
+      "        signature: { scheme: token, secret: STRICT, header: x-token }\n        keep_rejected: true\n" +
+      "        event: type\n        events: [wanted]\n";
+    await writeFiles(cwd, { "svc-project.yaml": projectFile("strict", options) });
+    await service.run("secrets set STRICT", { input: "open-sesame" });
+    const pushed = await service.run("push --force", { cwd });
+    const url = /\/hook {2}(http\S+)/.exec(pushed.stdout)?.[1] ?? "";
+    const send = async (type: string, token: string) => {
+      const headers = { "Content-Type": "application/json", "X-Token": token };
+      await (await fetch(url, { method: "POST", headers, body: JSON.stringify({ type }) })).text();
+    };
+    await send("wanted", "open-sesame");
+    await send("other", "open-sesame");
+    await send("forged", "wrong");
+    const { deliveries } = await service.json<Deliveries>("webhook deliveries --agent strict");
+    expect(deliveries.map(({ outcome }) => outcome)).toEqual(["rejected", "ignored", "accepted"]);
+    const all = await service.run("webhook redeliver --agent strict -y");
+    expect(all.stdout).toMatch(/^exe_\w{26}\n$/);
+    expect(all.stderr).toContain("1 request with an invalid signature left out: redeliver by id.");
+    const ignored = await service.run("webhook redeliver --agent strict --outcome ignored --force");
+    expect(ignored.stdout).toMatch(/^exe_\w{26}\n$/);
+    const one = await service.run(`webhook redeliver ${deliveries[0]?.delivery_id}`);
+    expect(one.stdout).toMatch(/^exe_\w{26}\n$/);
+    expect(one.stderr).toMatch(/The signature of dlv_\w{26} was invalid: you vouch for its payload\./);
   });
 
   test("svc executions: show prints the mapping trace; replay, diff and cancel", async () => {
@@ -145,7 +173,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     });
     const unasked = await service.run(`deployments promote ${staged.deployment_id}`);
     expect(unasked.stderr).toMatch(
-      /^Promote risen 1\.0 from staging to production:\n {2}\+ agent {5}risen\n(.|\n)*--force/,
+      /^Promote risen 1\.0 from staging to production:\n {2}\+ agent {5}risen\n(.|\n)*--yes/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
     const promoted = await service.json<{ deployment_id: string }>(

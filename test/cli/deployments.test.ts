@@ -9,7 +9,7 @@ import { projectFolder, temporaryFolder, useService } from "./support.ts";
 interface Deployment {
   deployment_id: string;
   digest: string;
-  size_bytes: number;
+  size_bytes: string;
   status: string;
 }
 
@@ -47,7 +47,7 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     const { before, now } = await twice("rolled");
     const unasked = await service.run(`deployments rollback ${before.deployment_id}`);
     expect(unasked.stderr).toMatch(
-      /Roll back production from 1\.0 to rolled 1\.0:(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--force/,
+      /Roll back production from 1\.0 to rolled 1\.0:(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--yes/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
     expect((await show(now.deployment_id)).status).toBe("active");
@@ -60,6 +60,27 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     const again = await service.run(`deployments rollback ${before.deployment_id} --force`);
     expect(again.stderr).toMatch(/^error: dep_\w+ is already active\./);
     expect(again.code).toBe(1);
+  });
+
+  test("rollback without an id activates the previously active deployment of the project in this folder", async () => {
+    const { before, now, cwd } = await twice("undone");
+    const folder = join(cwd, "agents");
+    const rolled = await service.run("deployments rollback -y", { cwd: folder });
+    expect(rolled.stdout).toContain(`deployment ID  ${before.deployment_id}\n`);
+    await service.run("deployment rollback --project undone --yes");
+    expect((await show(now.deployment_id)).status).toBe("active");
+
+    const conflicting = await service.run(`deployments rollback ${before.deployment_id} --project undone`);
+    expect(conflicting).toMatchObject({ code: 2, stderr: expect.stringContaining("determines both") });
+    const unknown = await service.run("deployments rollback --project none --yes");
+    expect(unknown.stderr).toMatch(/^error: Project none has no active deployment in production\./);
+    await service.run("push single --force", { cwd });
+    const first = await service.run("deployments rollback --project undone -e single --yes");
+    expect(first.stderr).toMatch(/^error: Project undone has no earlier deployment in single\./);
+    await twice("other");
+    const ambiguous = await service.run("deployments rollback --yes");
+    expect(ambiguous.stderr).toMatch(/^error: Several projects are active in production: .*other.*undone/);
+    expect(ambiguous.code).toBe(2);
   });
 
   test("delete warns about an active deployment, requires confirmation and deletes", async () => {
@@ -88,7 +109,7 @@ describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
     expect(fetched).toMatchObject({ code: 0, stdout: "" });
     const content = await readFile(join(folder, `${now.deployment_id}.tar.gz`));
     expect(createHash("sha256").update(gunzipSync(content)).digest("hex")).toBe(now.digest);
-    expect(content.byteLength).toBe(now.size_bytes);
+    expect(String(content.byteLength)).toBe(now.size_bytes);
 
     const line = `deployments download ${now.deployment_id} --output here.tgz`;
     expect(await service.json(line, { cwd: folder })).toMatchObject({

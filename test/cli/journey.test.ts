@@ -133,9 +133,14 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
 
   test("unknown IDs and names are reported", async () => {
     const missing = "01m7w909sgcc9pvmxgtd4ms8yc";
-    for (const line of [`executions show exe_${missing}`, `deployments show dep_${missing}`, "run nobody"]) {
+    for (const [line, advice] of [
+      [`executions show exe_${missing}`, "Check the name or ID"],
+      [`deployments show dep_${missing}`, "Check the name or ID"],
+      ["run nobody", "Run `svc status` to see what is deployed"],
+    ] as const) {
       const { code, stdout, stderr } = await service.run(line);
-      expect(stderr).toMatch(/^error: .*\nhint: {2}Check the name or ID.*\n$/);
+      expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);
+      expect(stderr).toContain(`\nhint:  ${advice}`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     }
   });

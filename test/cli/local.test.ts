@@ -78,6 +78,24 @@ describe.each(commandRuntimes("node"))("without a service on %s,", (runtime) => 
     expect(broken).toMatchObject({ code: 1, stdout: "" });
   });
 
+  test("svc test shows the response that an agent sets", async () => {
+    const cwd = await projectFolder("one", {
+      "agents/one.js":
+        "export default (input, ctx) => { ctx.respond({ status: 201, body: 'done' }); return 1; };",
+      "samples/one.json": "{}",
+    });
+    const all = await svc(runtime, ["test"], { cwd });
+    expect(all.stdout).toContain("\n  responds with 201, text/plain; charset=utf-8, 4 B\n");
+    const single = await svc(runtime, ["test", "one", "--data", "samples/one.json"], { cwd });
+    expect(single).toMatchObject({ stdout: "1\n", stderr: expect.stringContaining("responds with 201") });
+    const json = await svc(runtime, ["test", "one", "--data", "samples/one.json", "--json"], { cwd });
+    expect(JSON.parse(json.stdout).response).toEqual({
+      status: 201,
+      headers: { "content-type": "text/plain; charset=utf-8" },
+      body: "done",
+    });
+  });
+
   test("svc webhook test prints the input that a field mapping produces", async () => {
     const cwd = await projectFolder("mapped", { "agents/mapped.js": "export default () => 1;" });
     const run = (input: string, ...more: string[]) =>
@@ -106,6 +124,24 @@ describe.each(commandRuntimes("node"))("without a service on %s,", (runtime) => 
     await writeFile(join(cwd, "request.json"), '{"headers": {"X-Event": "opened"}}');
     const requested = await run("{}", "--request", "request.json", "--json");
     expect(JSON.parse(requested.stdout).input).toEqual({ event: "opened", path: "/agent/mapped/hook" });
+
+    await writeFile(
+      file,
+      (await readFile(file, "utf8")).replace(
+        "- slug: hook",
+        (slug) => `${slug}
+        event: $header.x-event
+        events: [order.*]`,
+      ),
+    );
+    await writeFile(join(cwd, "request.json"), '{"headers": {"X-Event": "order.paid"}}');
+    const wanted = await run("{}", "--request", "request.json");
+    expect(wanted.stdout).toContain("Filter\n  event: order.paid\n  starts an execution\n");
+    await writeFile(join(cwd, "request.json"), '{"headers": {"X-Event": "ping"}}');
+    const ping = await run("{}", "--request", "request.json");
+    expect(ping.stdout).toContain("Filter\n  event: ping\n  ignored: The event ping is not in events.\n");
+    const decision = JSON.parse((await run("{}", "--json")).stdout);
+    expect(decision).toMatchObject({ event: null, ignored: "The request does not name its event." });
 
     const unknown = await svc(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
     expect(unknown.stderr).toMatch(

@@ -118,11 +118,13 @@ describe.each(commandRuntimes("bun"))("svc on %s reports", (runtime) => {
     expectMessage(result, message, 2);
   });
 
-  test("a missing input file, and JSON in place of a file name", async () => {
+  test("a missing input file, and broken JSON on the command line", async () => {
     const missing = await svc(runtime, ["run", "triage", "--data", "none.json"], { env: key });
     expectMessage(missing, /Cannot read none\.json: the file does not exist\./, 2);
-    const inline = await svc(runtime, ["run", "triage", "--data", '{"a":1}'], { env: key });
-    expectMessage(inline, /the file does not exist\.(.|\n)*--data takes a file name/, 2);
+    const broken = await svc(runtime, ["run", "triage", "--data", '{"a":1'], { env: key });
+    expectMessage(broken, /Cannot read the given text: it is not JSON/, 2);
+    const list = await svc(runtime, ["run", "triage", "--data", "[1]"], { env: key });
+    expectMessage(list, /must be a JSON object; the given text contains an array\./, 2);
   });
 
   test("standard input that is not a JSON object", async () => {

@@ -26,7 +26,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
   test("requires a project file", async () => {
     const { code, stderr } = await service.run("push", { cwd: await temporaryFolder() });
     expect(stderr).toMatch(
-      /^error: There is no svc-project\.yaml in this folder\.\nhint: {2}.*`svc init`\.\n$/,
+      /^error: There is no svc-project\.yaml in this folder or a parent folder\.\nhint: {2}.*`svc init`\.\n$/,
     );
     expect(code).toBe(1);
   });
@@ -61,7 +61,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
     const cwd = await projectFolder("unasked", { "agents/unasked.js": agent });
     for (const line of ["push", "push --json"]) {
       const { code, stdout, stderr } = await service.run(line, { cwd, input: "y\n" });
-      expect(stderr).toMatch(/error: This command requires confirmation.*\nhint: {2}Pass --force/);
+      expect(stderr).toMatch(/error: This command requires confirmation.*\nhint: {2}Pass --yes/);
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     }
     const preview = await service.run("push --dry-run --force", { cwd });
@@ -112,6 +112,7 @@ describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
               "field_mapping order.items[0].sku: sku → none",
               "field_mapping order.items[0].id: none → sku",
               "signature: none → github",
+              "signature secret: none → HOOK",
             ],
           },
         ],

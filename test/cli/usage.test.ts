@@ -29,6 +29,10 @@ describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
   test.each<[string[], RegExp]>([
     [["exections"], /Unknown command "exections"; did you mean `svc executions`\?/],
     [["constructor"], /Unknown command "constructor" for `svc`\./],
+    [["execution", "lst"], /Unknown command "lst"; did you mean `svc executions list`\?/],
+    [["webhooks", "tset"], /did you mean `svc webhook test`\?/],
+    [["pushs"], /Unknown command "pushs"; did you mean `svc push`\?/],
+    [["push", "--yess"], /Unknown option --yess for `svc push`; did you mean --yes\?/],
     [["executions", "lst"], /Unknown command "lst"; did you mean `svc executions list`\?/],
     [["executions", "exe_1"], /Unknown command "exe_1"(.|\n)*`svc executions show exe_1`/],
     [["--verison"], /Unknown option --verison for `svc`; did you mean --version\?/],

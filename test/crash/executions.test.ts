@@ -6,10 +6,11 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { all } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ended, run } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
-import { countEnds, open, violations } from "./ends.ts";
+import { countEnds, query, violations } from "./ends.ts";
 import { descendants, orphans } from "./processes.ts";
 import { seeded } from "./random.ts";
 
@@ -37,7 +38,7 @@ test(`${rounds} rounds of kill -9 of the server, a runner or both lose and dupli
 };`,
     },
   });
-  countEnds(server.dataDir);
+  await countEnds(server);
   for (let round = 0; round < rounds; round++) {
     const workflows = Math.floor(perRound * workflowShare);
     const names = Array.from({ length: perRound - 2 * workflows }, (_, n) =>
@@ -61,15 +62,14 @@ test(`${rounds} rounds of kill -9 of the server, a runner or both lose and dupli
       expect(execution.output).toEqual(names[n] === "pair" ? { one: own, two: { n: n + 1 } } : own);
     }
   }
-  expect(violations(server.dataDir)).toEqual({ doubles: [], revivals: [] });
-  const db = open(server.dataDir);
-  const unfinished = db.prepare("SELECT count(*) AS n FROM executions WHERE finished_at IS NULL").get();
-  expect(unfinished?.n).toBe(0);
-  const children = db
-    .prepare("SELECT parent_execution_id AS p, count(*) AS n FROM executions GROUP BY p HAVING p IS NOT NULL")
-    .all();
+  expect(await violations(server)).toEqual({ doubles: [], revivals: [] });
+  const count = (sql: string) => query(server, () => all<{ n: number }>(sql));
+  expect(await count("SELECT count(*) AS n FROM executions WHERE finished_at IS NULL")).toEqual([{ n: 0 }]);
+  const children = await count(
+    `SELECT parent_execution_id, count(*) AS n FROM executions WHERE parent_execution_id IS NOT NULL
+GROUP BY parent_execution_id`,
+  );
   for (const { n } of children) expect(n).toBe(2);
-  db.close();
   await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
 });
 

@@ -4,10 +4,11 @@
  */
 
 import { expect, test } from "vitest";
+import { first } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ended } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
-import { countEnds, open, violations } from "./ends.ts";
+import { countEnds, query, violations } from "./ends.ts";
 import { orphans } from "./processes.ts";
 import { seeded } from "./random.ts";
 
@@ -31,7 +32,7 @@ test(`${rounds} rounds of kill -9 under load lose and duplicate no execution (se
     agents: { echo: { code: "export default (input) => input;", webhooks: [{ slug: "in" }] } },
   });
   const url = new URL(deployment.webhooks[0]?.url ?? "");
-  countEnds(server.dataDir);
+  await countEnds(server);
   /** The execution of each idempotency key, according to the responses. */
   const byKey = new Map<string, string>();
   for (let round = 0; round < rounds; round++) {
@@ -61,14 +62,13 @@ test(`${rounds} rounds of kill -9 under load lose and duplicate no execution (se
     const { status, error } = await ended(server, id);
     expect({ id, status, error }).toEqual({ id, status: "succeeded", error: undefined });
   }
-  expect(violations(server.dataDir)).toEqual({ doubles: [], revivals: [] });
-  const db = open(server.dataDir);
-  const keys = db.prepare("SELECT count(*) AS n, count(DISTINCT execution_id) AS d FROM idempotency").get();
+  expect(await violations(server)).toEqual({ doubles: [], revivals: [] });
+  const count = (sql: string) => query(server, () => first<{ n: number; d: number }>(sql));
+  const keys = await count("SELECT count(*) AS n, count(DISTINCT execution_id) AS d FROM idempotency");
   expect(keys?.n).toBe(keys?.d);
-  const rows = db.prepare("SELECT count(*) AS n FROM executions").get();
+  const rows = await count("SELECT count(*) AS n FROM executions");
   // A round may leave one unacknowledged execution per pair of senders.
-  expect(Number(rows?.n)).toBeLessThanOrEqual(ids.size + rounds * senders);
-  db.close();
+  expect(rows?.n).toBeLessThanOrEqual(ids.size + rounds * senders);
   await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
 });
 

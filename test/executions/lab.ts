@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { JsonObject } from "../../project/json.ts";
 import type {
   Attempt,
+  AttemptResponse,
   ChildExecutionRequest,
   ChildExecutionResult,
   LogEntry,
@@ -40,6 +41,8 @@ export class Lab {
   readonly logs: LogEntry[] = [];
   /** The outcomes of attempts, except successes. */
   readonly outcomes: Outcome[] = [];
+  /** The responses set with `ctx.respond`, by execution. */
+  readonly responses: Map<string, AttemptResponse> = new Map();
   /** The calls of `ctx.run`, in order. */
   readonly calls: (ChildExecutionRequest & { executionId: string })[] = [];
   readonly #gates = new Map<string, PromiseWithResolvers<void> & { arrived: PromiseWithResolvers<void> }>();
@@ -66,6 +69,7 @@ export class Lab {
       }),
       events: {
         log: (_, entries) => void this.logs.push(...entries),
+        respond: (executionId, response) => void this.responses.set(executionId, response),
         runChildExecution: (executionId, request, signal) => this.#onRun(executionId, request, signal),
       },
     });

@@ -20,7 +20,6 @@ const oids = {
 export function createCertificates(hostnames: string[]): TestCertificates {
   const authority = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const server = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const altNames = der(0x30, ...hostnames.map((name) => der(0x82, Buffer.from(name))));
   return {
     authority: certify(1, "test authority", authority.publicKey, authority.privateKey, [
       extension(oids.basicConstraints, der(0x30, der(0x01, Buffer.of(255)))),
@@ -29,18 +28,20 @@ export function createCertificates(hostnames: string[]): TestCertificates {
     certificate: certify(2, "test server", server.publicKey, authority.privateKey, [
       extension(oids.basicConstraints, der(0x30)),
       extension(oids.keyUsage, der(0x03, Buffer.of(7, 0b1000_0000))),
-      extension(oids.subjectAltName, altNames),
+      namesExtension(hostnames),
     ]),
     key: server.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
 
-function certify(
+/** A certificate for a public key, as PEM. @param days - the period of validity, from now */
+export function certify(
   serial: number,
   subject: string,
   publicKey: KeyObject,
   issuerKey: KeyObject,
   extensions: Buffer[],
+  days: readonly [number, number] = [-1, 30],
 ): string {
   const algorithm = der(0x30, oid(oids.ecdsaWithSha256));
   const content = der(
@@ -49,7 +50,7 @@ function certify(
     der(0x02, Buffer.of(serial)),
     algorithm,
     name("test authority"),
-    der(0x30, time(-1), time(30)),
+    der(0x30, time(days[0]), time(days[1])),
     name(subject),
     publicKey.export({ type: "spki", format: "der" }),
     der(0xa3, der(0x30, ...extensions)),
@@ -57,6 +58,12 @@ function certify(
   const signature = der(0x03, Buffer.of(0), sign("sha256", content, issuerKey));
   const base64 = der(0x30, content, algorithm, signature).toString("base64");
   return `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`;
+}
+
+/** The DNS names of a certificate. */
+export function namesExtension(hostnames: string[]): Buffer {
+  const names = hostnames.map((hostname) => der(0x82, Buffer.from(hostname)));
+  return extension(oids.subjectAltName, der(0x30, ...names));
 }
 
 function extension(id: string, value: Buffer): Buffer {

@@ -320,7 +320,10 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
   [
     "keys of another scheme",
     `${head}agents: [{ name: triage, webhooks: [{ slug: a, signature: { scheme: stripe, secret: S, header: x, prefix: y } }] }]\n`,
-    [/header is for the scheme hmac and token, not stripe/, /prefix is for the scheme hmac, not stripe/],
+    [
+      /header is for the scheme hmac and ed25519 and token, not stripe/,
+      /prefix is for the scheme hmac and ed25519, not stripe/,
+    ],
   ],
   [
     "hmac without a header",

@@ -1,6 +1,5 @@
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { run } from "../../server/store/engine.ts";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { call, ok } from "../support/rest.ts";
 import type { DeploymentJson } from "../support/shapes.ts";
@@ -25,16 +24,28 @@ describe("the audit log", () => {
       .map((line) => (JSON.parse(line) as { log: { message: string } }).log.message);
   };
 
+  const failures = {
+    sqlite: [
+      `CREATE TRIGGER fail_audit BEFORE INSERT ON logs WHEN NEW.source = 'audit'
+BEGIN SELECT RAISE(ABORT, 'audit entries fail'); END`,
+      "DROP TRIGGER fail_audit",
+    ],
+    postgres: [
+      "ALTER TABLE logs ADD CONSTRAINT fail_audit CHECK (source <> 'audit') NOT VALID",
+      "ALTER TABLE logs DROP CONSTRAINT fail_audit",
+    ],
+  } as const;
+
   /** Makes every write of an audit entry fail while `action` runs. */
   const withoutAudit = async (action: () => Promise<void>): Promise<void> => {
-    const database = new DatabaseSync(join(server.dataDir, "svc.db"), { timeout: 10_000 });
+    const [fail, allow] = failures[server.engine];
+    const engine = await server.openStore();
     try {
-      database.exec(`CREATE TRIGGER fail_audit BEFORE INSERT ON logs WHEN NEW.source = 'audit'
-BEGIN SELECT RAISE(ABORT, 'audit entries fail'); END`);
+      await engine.write(() => run(fail));
       await action();
-      database.exec("DROP TRIGGER fail_audit");
+      await engine.write(() => run(allow));
     } finally {
-      database.close();
+      await engine.close();
     }
   };
 

@@ -1,8 +1,7 @@
 /** Twenty concurrent pushes, rollbacks and deletions of a project, while its webhook is called continuously. */
 
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
+import { all } from "../../server/store/engine.ts";
 import { deploy, tryDeploy } from "../support/project.ts";
 import { call } from "../support/rest.ts";
 import type { DeploymentPage } from "../support/shapes.ts";
@@ -38,11 +37,11 @@ test("exactly one deployment is active at any time, and the webhook always exist
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   };
-  const db = new DatabaseSync(join(server.dataDir, "svc.db"), { readOnly: true });
-  const active = db.prepare("SELECT count(*) AS n FROM deployments WHERE status = 'active'");
+  const engine = await server.openStore();
+  const active = "SELECT count(*) AS n FROM deployments WHERE status = 'active'";
   const watcher = async () => {
     while (working) {
-      expect(Number(active.get()?.n)).toBe(1);
+      expect(await engine.read(() => all(active))).toEqual([{ n: 1 }]);
       await new Promise(setImmediate);
     }
   };
@@ -62,7 +61,7 @@ test("exactly one deployment is active at any time, and the webhook always exist
   } finally {
     working = false;
     await Promise.all(background);
-    db.close();
+    await engine.close();
   }
   expect([...statuses.keys()]).toEqual([202]);
   expect(statuses.get(202)).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-/** Environment variables of the limits. */
+/** Environment variables of the limits and of the database. */
 import { describe, expect, test } from "vitest";
 import { limitVariables, loadConfig } from "../../server/config.ts";
 
@@ -25,5 +25,33 @@ describe("renamed variables", () => {
 
   test.each(aliases)("names $alias in the error for a value that it holds", ({ alias }) => {
     expect(() => loadConfig({}, { [alias]: "many" })).toThrow(alias);
+  });
+});
+
+describe("SVC_DATABASE_URL", () => {
+  test("selects PostgreSQL with the default number of connections", () => {
+    const url = "postgres://svc:secret@db.example:5432/svc";
+    expect(loadConfig({}, {}).database).toBeNull();
+    expect(loadConfig({}, { SVC_DATABASE_URL: "" }).database).toBeNull();
+    expect(loadConfig({}, { SVC_DATABASE_URL: url }).database).toEqual({ url, connections: 9 });
+  });
+
+  test.each([
+    ["db.example/svc", /the value is no URL/],
+    ["mysql://svc:secret@db.example/svc", /not one that begins with 'mysql:'/],
+    ["postgres://svc:secret@/svc", /has no host|is no URL/],
+    ["postgres://svc:secret@db.example", /'postgres:\/\/db.example' has no database/],
+  ])("refuses %s and does not repeat the password", (value, message) => {
+    const load = () => loadConfig({}, { SVC_DATABASE_URL: value });
+    expect(load).toThrow(/^Cannot use SVC_DATABASE_URL: it must be a URL such as /);
+    expect(load).toThrow(message);
+    expect(load).not.toThrow(/secret/);
+  });
+
+  test("refuses fewer connections than the store needs", () => {
+    const env = { SVC_DATABASE_URL: "postgres://db.example/svc", SVC_DATABASE_CONNECTIONS: "2" };
+    expect(() => loadConfig({}, env)).toThrow(
+      "Cannot use SVC_DATABASE_CONNECTIONS: it must be a whole number from 3 to 1000, not '2'.",
+    );
   });
 });

@@ -1,9 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { sign } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 import { beforeAll, describe, expect, test } from "vitest";
+import { first as firstRow } from "../../server/store/engine.ts";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { type Answer, type CallOptions, call, ended, expectError, ok } from "../support/rest.ts";
 import type {
@@ -32,6 +31,15 @@ const project: ProjectSource = {
         { slug: "full" },
       ],
     },
+    fail: {
+      code: "export default () => { throw new Error('no'); };",
+      webhooks: [{ slug: "again" }, { slug: "once", idempotency: { after_failure: "replay" } }],
+    },
+    wait: {
+      code: `export default (_input, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));`,
+      webhooks: [{ slug: "hub", signature: { scheme: "github", secret: "HUB" } }],
+    },
   },
 };
 
@@ -49,7 +57,7 @@ onEveryRuntime("deliveries", {}, (server) => {
   const post = <T = AcceptedJson>(slug: string, options: CallOptions): Promise<Answer<T>> =>
     call<T>(server, "POST", `/webhook/${org}/agent/echo/${slug}`, { key: null, ...options });
   const stored = async () =>
-    (await ok<ExecutionPage>(server, "GET", "/api/v1/executions?page_size=1000")).executions;
+    (await ok<ExecutionPage>(server, "GET", "/api/v1/executions?page_size=1000&view=full")).executions;
   const path = "/api/v1/webhooks/deliveries";
   const list = (query: string) => ok<DeliveryPage>(server, "GET", `${path}?${query}`);
   const deliveries = async (slug: string) => (await list(`slug=${slug}&page_size=1000`)).deliveries;
@@ -83,6 +91,49 @@ onEveryRuntime("deliveries", {}, (server) => {
       expect([waiting.status, waiting.json.output]).toEqual([200, { n: 1 }]);
       expectError(await send('{"n":2}'), 422, "invalid_argument", /another body|different body/i);
       expect((await stored()).filter(({ input }) => JSON.stringify(input) === '{"n":1}').length).toBe(1);
+    });
+
+    test("runs again after its execution failed, unless the webhook replays failures", async () => {
+      const headers = { "idempotency-key": randomUUID() };
+      const send = (slug: string, body = "{}") =>
+        call<AcceptedJson>(server, "POST", `/webhook/${org}/agent/fail/${slug}`, {
+          key: null,
+          body,
+          headers,
+        });
+      const ids: string[] = [];
+      for (const slug of ["again", "again", "once", "once"]) {
+        const { json } = await send(slug);
+        ids.push(json.execution_id);
+        await ended(server, json.execution_id);
+      }
+      expect(new Set(ids.slice(0, 2)).size).toBe(2);
+      expect(ids[3]).toBe(ids[2]);
+      const replayed = await send("once");
+      expect([replayed.json.status, replayed.headers.get("idempotent-replayed")]).toEqual(["failed", "true"]);
+      expectError(await send("again", '{"n":1}'), 422, "invalid_argument", /another body/);
+    });
+
+    test("of a cancelled execution runs again once for concurrent repeats", async () => {
+      const body = '{"action":"opened"}';
+      const headers = {
+        "x-hub-signature-256": await sign("first-secret", body),
+        "x-github-delivery": randomUUID(),
+      };
+      const send = () =>
+        call<AcceptedJson>(server, "POST", `/webhook/${org}/agent/wait/hub`, { key: null, body, headers });
+      const first = (await send()).json.execution_id;
+      expect((await send()).json.execution_id).toBe(first);
+      await ok(server, "POST", `/api/v1/executions/${first}/cancel`, { json: {} });
+      await ended(server, first);
+      const answers = await Promise.all(Array.from({ length: 20 }, send));
+      const ids = new Set(answers.map(({ json }) => json.execution_id));
+      expect([ids.size, ids.has(first)]).toEqual([1, false]);
+      const replayed = answers.filter(({ headers }) => headers.get("idempotent-replayed") === "true");
+      expect(replayed.length).toBe(19);
+      const [second = ""] = ids;
+      await ok(server, "POST", `/api/v1/executions/${second}/cancel`, { json: {} });
+      await ended(server, second);
     });
 
     test("applies to one webhook, and must be valid", async () => {
@@ -165,9 +216,11 @@ onEveryRuntime("deliveries", {}, (server) => {
       const first = await send(body, randomUUID());
       const again = await send(body, randomUUID());
       expect([again.status, again.json.execution_id]).toEqual([202, first.json.execution_id]);
-      const db = new DatabaseSync(join(server.dataDir, "svc.db"), { readOnly: true });
-      const row = db.prepare("SELECT expires_at FROM idempotency WHERE key = ?").get(id);
-      db.close();
+      const engine = await server.openStore();
+      const row = await engine.read(() =>
+        firstRow<{ expires_at: number }>("SELECT expires_at FROM idempotency WHERE key = ?1", id),
+      );
+      await engine.close();
       const days = (Number(row?.expires_at) - Date.now()) / 86_400_000;
       expect(days).toBeGreaterThan(29.9);
       expect(days).toBeLessThanOrEqual(30);
@@ -248,7 +301,7 @@ onEveryRuntime("deliveries", {}, (server) => {
       };
       const { json } = await post("plain", { json: { once: true }, headers });
       const found = await deliveryOf("plain", json.execution_id);
-      expect(found).toMatchObject({ outcome: "accepted", http_status: 202, reason: "", size_bytes: 13 });
+      expect(found).toMatchObject({ outcome: "accepted", http_status: 202, reason: "", size_bytes: "13" });
       const whole = await call<DeliveryJson>(server, "GET", `${path}/${found.delivery_id}`);
       expect(whole.json).toMatchObject({ payload: { once: true }, headers: { "x-kept": "yes" } });
       expect(whole.text).not.toContain("planted");

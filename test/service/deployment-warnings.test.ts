@@ -1,7 +1,6 @@
 /** Warnings about the secrets that a deployment's webhooks name. */
 import { expect, test } from "vitest";
-import { run as statement } from "../../server/store/engine.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { all, notify } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ok } from "../support/rest.ts";
 import type { DeploymentJson } from "../support/shapes.ts";
@@ -39,13 +38,16 @@ onEveryRuntime("warnings of a deployment", {}, (server) => {
     await set("OLD");
     expect(await warnings()).toEqual([]);
 
-    const engine = openSqlite(server.dataDir);
-    await engine.write(() =>
-      statement("UPDATE secrets SET sealed = 'v1.00000000.x.x' WHERE name = 'MISSING'"),
-    );
+    const engine = await server.openStore();
+    await engine.write(function* () {
+      const damage = "UPDATE secrets SET sealed = 'v1.00000000.x.x' WHERE name = 'MISSING' RETURNING org_id";
+      for (const { org_id } of yield* all<{ org_id: string }>(damage)) yield* notify("secrets", org_id);
+    });
     await engine.close();
-    expect(await warnings()).toEqual([
-      "The webhook hooked/one rejects all requests: the secret MISSING cannot be decrypted. Set it with `svc secrets set MISSING`.",
-    ]);
+    await expect
+      .poll(warnings)
+      .toEqual([
+        "The webhook hooked/one rejects all requests: the secret MISSING cannot be decrypted. Set it with `svc secrets set MISSING`.",
+      ]);
   });
 });

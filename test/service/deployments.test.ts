@@ -4,9 +4,15 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { loadSigningKey, signPath } from "../../server/storage/signing.ts";
 import { deploy, type ProjectSource, packProject, tryDeploy, upload } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
-import { call, ended, expectError, ok, open, run, runToEnd } from "../support/rest.ts";
-import type { DeploymentJson, DeploymentPage, UploadJson, WebhookListJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { call, ended, expectError, ok, open, reasonOf, run, runToEnd } from "../support/rest.ts";
+import type {
+  DeploymentJson,
+  DeploymentPage,
+  ErrorJson,
+  UploadJson,
+  WebhookListJson,
+} from "../support/shapes.ts";
+import { onRuntime } from "../support/suite.ts";
 
 /** A project with an agent that returns the version. */
 const versioned = (version: string, project = "versioned"): ProjectSource => ({
@@ -23,7 +29,7 @@ const versioned = (version: string, project = "versioned"): ProjectSource => ({
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-onEveryRuntime("deployments", {}, (server) => {
+onRuntime("node", "deployments", {}, (server) => {
   const begin = (digest: string, size_bytes: number) =>
     ok<UploadJson>(server, "POST", "/api/v1/uploads", { json: { digest, size_bytes } });
   const put = (url: string, body: Uint8Array<ArrayBuffer>) => call(server, "PUT", url, { key: null, body });
@@ -173,17 +179,23 @@ onEveryRuntime("deployments", {}, (server) => {
     const refused = async (source: ProjectSource) => {
       const answer = await tryDeploy(server, source);
       expect(answer.status).toBe(400);
-      return (answer.json as unknown as { message: string }).message;
+      return answer.json as unknown as ErrorJson;
     };
 
     test("is rejected with every problem of its project file", async () => {
-      const message = await refused({ agents: { "a b": "", b: { code: "", timeout: -1 } } });
+      const error = await refused({ agents: { "a b": "", b: { code: "", timeout: -1 } } });
+      const { message } = error;
+      expect(reasonOf(error)).toBe("PROJECT_INVALID");
+      const violations = violationsOf(error);
+      expect(violations.length).toBe(message.match(/^svc-project\.yaml:\d+:\d+: /gm)?.length);
+      for (const { field, description } of violations)
+        expect(message).toContain(`\n${field}: ${description}`);
       expect(message).toMatch(/^Invalid configuration in svc-project\.yaml\nsvc-project\.yaml:6:\d+: /);
       expect(message.match(/svc-project\.yaml:\d+:\d+: /g)?.length).toBeGreaterThanOrEqual(2);
     });
 
     test("is rejected with the modules that cannot be loaded, and the reasons", async () => {
-      const message = await refused({
+      const error = await refused({
         name: "broken",
         agents: {
           syntax: "export default ( => 1;",
@@ -192,6 +204,10 @@ onEveryRuntime("deployments", {}, (server) => {
           fine: "export default () => 1;",
         },
       });
+      const { message } = error;
+      expect(reasonOf(error)).toBe("MODULES_INVALID");
+      const fields = violationsOf(error).map(({ field }) => field.replace(/:\d+$/, ""));
+      expect(fields.toSorted()).toEqual(["agents/nothing.ts", "agents/syntax.ts", "agents/throws.ts"]);
       expect(message).toContain("agents/syntax.ts");
       expect(message).toMatch(/agents\/throws\.ts.*at the top/);
       expect(message).toMatch(/agents\/nothing\.ts.*default/);
@@ -245,10 +261,10 @@ onEveryRuntime("deployments", {}, (server) => {
         environment: "production",
         status: "active",
         digest: packed.digest,
-        size_bytes: packed.bytes.length,
+        size_bytes: String(packed.bytes.length),
         file_count: 2,
         agents: [
-          { name: "versioned-teller", display_name: "versioned-teller", timeout: 300, max_retries: 0 },
+          { name: "versioned-teller", display_name: "versioned-teller", timeout: "300s", max_retries: 0 },
         ],
         workflows: [],
         webhooks: [
@@ -415,3 +431,11 @@ onEveryRuntime("deployments", {}, (server) => {
     expect(await ok(server, "GET", `/env/elsewhere${path}`)).toEqual(plain);
   });
 });
+
+function violationsOf(error: ErrorJson): { field: string; description: string }[] {
+  const detail = error.details?.find(({ type }) => type === "google.rpc.BadRequest");
+  const { field_violations = [] } = (detail?.debug ?? {}) as {
+    field_violations?: { field: string; description: string }[];
+  };
+  return field_violations;
+}

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { call, expectError, ok } from "../support/rest.ts";
 import type { DeliveryPage, ExecutionPage, HealthJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const signature = (scheme: string) => ({ scheme, secret: scheme.toUpperCase() });
 
@@ -33,7 +33,7 @@ const project: ProjectSource = {
 const discordKeys = generateKeyPairSync("ed25519");
 const publicKey = Buffer.from(discordKeys.publicKey.export({ format: "jwk" }).x ?? "", "base64url");
 
-onEveryRuntime("handshakes", {}, (server) => {
+onRuntime("bun", "handshakes", {}, (server) => {
   let org = "";
   beforeAll(async () => {
     const secrets = { VERIFY: "verify-me", DISCORD: publicKey.toString("hex") };

@@ -2,14 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadMasterKey, masterKey } from "../../server/secrets/master-key.ts";
 import { openMasterKey } from "../../server/secrets/open-master-key.ts";
 import { sealSecret } from "../../server/secrets/seal.ts";
 import type { Engine } from "../../server/store/engine.ts";
-import { run as statement } from "../../server/store/engine.ts";
+import { all, notify, run as statement } from "../../server/store/engine.ts";
 import { putSecret } from "../../server/store/secrets.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
 import { deploy } from "../support/project.ts";
 import { call, ok, runToEnd } from "../support/rest.ts";
 import { runtimes } from "../support/runtimes.ts";
@@ -112,13 +111,16 @@ describe.each(runtimes)("a server on %s", (runtime) => {
       await ok(server, "PUT", `/api/v1/secrets/${name}`, { json: { value: "hush" } });
     }
     await deploy(server, secretive);
-    const engine = openSqlite(server.dataDir);
-    await engine.write(() =>
-      statement("UPDATE secrets SET sealed = 'v1.00000000.x.x' WHERE name = 'BROKEN'"),
-    );
+    const engine = await server.openStore();
+    await engine.write(function* () {
+      const damage = "UPDATE secrets SET sealed = 'v1.00000000.x.x' WHERE name = 'BROKEN' RETURNING org_id";
+      for (const { org_id } of yield* all<{ org_id: string }>(damage)) yield* notify("secrets", org_id);
+    });
     await engine.close();
 
-    expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], length: 4 });
+    await vi.waitFor(async () => {
+      expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], length: 4 });
+    });
     const failed = await runToEnd(server, "reads");
     expect(failed).toMatchObject({
       status: "failed",

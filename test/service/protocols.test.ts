@@ -12,7 +12,7 @@ import { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
 import { HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import { deploy } from "../support/project.ts";
-import { call, ok } from "../support/rest.ts";
+import { call, expectError, ok, open } from "../support/rest.ts";
 import { bin, root } from "../support/runtimes.ts";
 import type { HealthJson } from "../support/shapes.ts";
 import { onEveryRuntime } from "../support/suite.ts";
@@ -69,7 +69,7 @@ onEveryRuntime("protocols", {}, (server) => {
       expect([missing.code, missing.rawMessage]).toEqual([Code.NotFound, "There is no deployment 'dep_1'."]);
       const invalid = await failure(deployments.createUpload({ digest: "x" }));
       expect(invalid.code).toBe(Code.InvalidArgument);
-      const tooLarge = { digest: "0".repeat(64), sizeBytes: 2 ** 31 };
+      const tooLarge = { digest: "0".repeat(64), sizeBytes: 2n ** 31n };
       const refused = await failure(deployments.createUpload(tooLarge));
       expect(refused.metadata.get("svc-http-status")).toBeNull();
       const unknown = await failure(createClient(HealthService, connect("")).check({}));
@@ -132,7 +132,17 @@ onEveryRuntime("protocols", {}, (server) => {
       expect(answer.json).toEqual(await ok(server, "GET", "/health"));
       const refusal = await call(server, "POST", path, { json: {}, key: null });
       expect(refusal.status).toBe(401);
-      expect(refusal.json).toEqual({ code: "unauthenticated", message: expect.stringContaining("API key") });
+      expectError(refusal, 401, "unauthenticated", /API key/, "API_KEY_MISSING");
+    });
+
+    test("accepts a Connect GET of a method without side effects, and authenticates it", async () => {
+      const path = "/svc.v1.HealthService/Check?connect=v1&encoding=json&message=%7B%7D";
+      const answer = await call<HealthJson>(server, "GET", path);
+      expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
+      expect(answer.json.organization).toBe(org);
+      expect((await call(server, "GET", path, { key: null })).status).toBe(401);
+      expect(await (await open(server, "HEAD", path)).text()).toBe("");
+      expect((await call(server, "GET", "/svc.v1.HealthService/Check")).status).toBe(415);
     });
 
     test("rejects an unknown method or service", async () => {
@@ -140,7 +150,8 @@ onEveryRuntime("protocols", {}, (server) => {
         const { status } = await call(server, "POST", path, { json: {} });
         expect([404, 501]).toContain(status);
       }
-      expect((await call(server, "GET", "/svc.v1.HealthService/Check")).status).toBe(405);
+      const post = await call(server, "GET", "/svc.v1.ExecutionService/RunExecution");
+      expect([post.status, post.headers.get("allow")]).toEqual([405, "POST"]);
       const plain = { body: "x", headers: { "content-type": "text/plain" } };
       expect((await call(server, "POST", "/svc.v1.HealthService/Check", plain)).status).toBe(415);
     });

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { call, lines, ok, open, runToEnd, watched } from "../support/rest.ts";
 import type { ExecutionJson, LogLineJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const values = {
   TOKEN: "planted-token-5f3c9b",
@@ -39,7 +39,7 @@ const workflows = {
   asks: `export default async (_, ctx) => await ctx.run("returns", {}).then((output) => output.nested[0]);`,
 };
 
-onEveryRuntime("redaction", {}, (server) => {
+onRuntime("deno", "redaction", {}, (server) => {
   const set = (name: string, value: string) =>
     ok(server, "PUT", `/api/v1/secrets/${name}`, { json: { value } });
   beforeAll(async () => {

@@ -98,7 +98,7 @@ onEveryRuntime("REST", {}, (server) => {
     expectError(await post({ name: 5 }), 400, "invalid_argument", /name/);
     expectError(await post({ name: "a", input: [] }), 400, "invalid_argument", /input/);
     expectError(await post({ name: "a", kind: "agents" }), 400, "invalid_argument", /agent, workflow/);
-    expectError(await post({ name: "a", environment: "a b" }), 400, "invalid_argument", /environment 'a b'/);
+    expectError(await post({ name: "a", environment: "a b" }), 400, "invalid_argument", /environment.*'a b'/);
   });
 
   test("reads both spellings of a field, and writes snake_case", async () => {
@@ -108,7 +108,13 @@ onEveryRuntime("REST", {}, (server) => {
       { digest, sizeBytes: 5 },
     ]) {
       const answer = await ok<object>(server, "POST", "/api/v1/uploads", { json });
-      expect(Object.keys(answer).sort()).toEqual(["already_stored", "expires_at", "upload_id", "url"]);
+      expect(Object.keys(answer).sort()).toEqual([
+        "already_stored",
+        "expires_at",
+        "parts",
+        "upload_id",
+        "url",
+      ]);
     }
     for (const query of ["page_size=1", "pageSize=1"]) {
       const page = await ok<DeploymentPage>(server, "GET", `/api/v1/deployments?${query}`);
@@ -119,12 +125,11 @@ onEveryRuntime("REST", {}, (server) => {
   test("validates query parameters", async () => {
     const cases: [query: string, message: RegExp][] = [
       ["nothing=1", /'nothing'/],
-      ["page_size=1001", /1 to 1000/],
       ["page_size=-1", /page_size/],
       ["page_size=ten", /page_size/],
       ["page_token=zzz", /page_token/],
       ["status=done", /pending, active, superseded, failed, deleted/],
-      ["environment=..", /environment '\.\.'/],
+      ["environment=..", /environment.*'\.\.'/],
     ];
     for (const [query, message] of cases) {
       const answer = await call(server, "GET", `/api/v1/deployments?${query}`);

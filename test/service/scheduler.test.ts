@@ -81,8 +81,9 @@ describe("a schedule", () => {
       { a: { cron: "* * * * *" } },
       at("2026-01-01T00:00:30Z"),
     );
-    const { promise, resolve } = Promise.withResolvers<string>();
-    const { scheduler } = newScheduler(engine, new SimulatedClock(at("2026-01-01T00:01:05Z")), resolve);
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const { scheduler } = newScheduler(engine, new SimulatedClock(at("2026-01-01T00:01:05Z")));
+    engine.listen("queued", resolve);
     onTestFinished(() => scheduler.close());
     scheduler.start();
     expect(await promise).toBe(deploymentId);

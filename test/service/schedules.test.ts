@@ -39,7 +39,11 @@ onEveryRuntime(
       call<ScheduleJson>(server, "POST", `/api/v1/schedules/${name}/${verb}`, { json: {} });
 
     test("are listed by name, with their definition and next run", async () => {
-      const { schedules } = await ok<{ schedules: ScheduleJson[] }>(server, "GET", "/api/v1/schedules");
+      const { schedules } = await ok<{ schedules: ScheduleJson[] }>(
+        server,
+        "GET",
+        "/api/v1/schedules?view=full",
+      );
       expect(schedules.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
         "agent daily",
         "agent off",
@@ -53,13 +57,13 @@ onEveryRuntime(
         enabled: true,
         paused: false,
         overlap: "queue",
-        catch_up: 90,
+        catch_up: "90s",
         input: { from: "schedule" },
         environment: "production",
         deployment_id: deployment.deployment_id,
       });
       const [daily, off] = schedules;
-      expect(daily).toMatchObject({ overlap: "skip", catch_up: 0, input: {}, timezone: "America/New_York" });
+      expect(daily).toMatchObject({ overlap: "skip", catch_up: "0s", timezone: "America/New_York" });
       expect(off).toMatchObject({ enabled: false });
       expect(off?.next_run_at).toBeUndefined();
       expect((await ok<{ schedules: [] }>(server, "GET", "/env/staging/api/v1/schedules")).schedules).toEqual(

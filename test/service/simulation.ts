@@ -1,9 +1,8 @@
 /** A simulated clock, and schedulers that can crash. */
 
-import { Notifier } from "../../server/executions/notifier.ts";
 import type { Clock } from "../../server/schedules/scheduler.ts";
 import { Scheduler } from "../../server/schedules/scheduler.ts";
-import type { Engine, Program } from "../../server/store/engine.ts";
+import type { Engine, Listener, Program, Topic } from "../../server/store/engine.ts";
 import { rows } from "../support/store.ts";
 
 export class SimulatedClock implements Clock {
@@ -40,23 +39,17 @@ export interface SimulatedScheduler {
 }
 
 /** A scheduler without a timer: the test calls `pass`. */
-export function newScheduler(
-  engine: Engine,
-  clock: Clock,
-  onWake: (deploymentId: string) => void = () => {},
-): SimulatedScheduler {
+export function newScheduler(engine: Engine, clock: Clock): SimulatedScheduler {
   const woken: string[] = [];
-  const executor = {
-    wake(deploymentId: string) {
-      woken.push(deploymentId);
-      onWake(deploymentId);
-    },
-  };
-  return { scheduler: new Scheduler({ engine, executor, notifier: new Notifier(), clock }), woken };
+  engine.listen("queued", (deploymentId) => {
+    if (deploymentId !== null) woken.push(deploymentId);
+  });
+  return { scheduler: new Scheduler({ engine, clock }), woken };
 }
 
 /** Simulates a process that crashes before or after a write: the write is complete or absent, and its caller gets no result. */
 export class CrashingEngine implements Engine {
+  readonly ordered = true;
   readonly #engine: Engine;
   /** Decides before each write. */
   readonly #chooseFate: () => "continue" | "crash before" | "crash after";
@@ -88,8 +81,8 @@ export class CrashingEngine implements Engine {
     return this.crashed ? Promise.reject(new Error("killed")) : this.#engine.read(program);
   }
 
-  version(): number {
-    return this.#engine.version();
+  listen(topic: Topic, listener: Listener): () => void {
+    return this.#engine.listen(topic, listener);
   }
 
   async close(): Promise<void> {}
@@ -107,7 +100,7 @@ export interface Tick {
 export function ticksOf(engine: Engine): Promise<Tick[]> {
   return rows<Tick & Record<string, never>>(
     engine,
-    `SELECT s.name, t.due_at AS dueMs, t.outcome, t.reason, t.execution_id AS executionId
+    `SELECT s.name, t.due_at AS "dueMs", t.outcome, t.reason, t.execution_id AS "executionId"
 FROM ticks t JOIN schedules s ON s.org_id = t.org_id AND s.schedule_id = t.schedule_id ORDER BY s.name, t.due_at`,
   );
 }
@@ -118,7 +111,7 @@ export function runsOf(
 ): Promise<{ id: string; name: string; status: string; createdMs: number }[]> {
   return rows(
     engine,
-    `SELECT execution_id AS id, name, status, created_at AS createdMs FROM executions
+    `SELECT execution_id AS id, name, status, created_at AS "createdMs" FROM executions
 WHERE origin = 'schedule' ORDER BY execution_id`,
   );
 }

@@ -5,7 +5,10 @@ import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { all, type Engine, first, type Program, run } from "../../server/store/engine.ts";
+import { Batch } from "../../server/store/batch.ts";
+import { toPostgres } from "../../server/store/dialects/postgres.ts";
+import { toSqlite } from "../../server/store/dialects/sqlite.ts";
+import { all, type Engine, each, first, notify, type Program, run } from "../../server/store/engine.ts";
 import { migrations } from "../../server/store/migrations.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
 import { openStore, rows, temporaryFolder } from "../support/store.ts";
@@ -107,15 +110,98 @@ test("makes an acknowledged write visible to other handles", async () => {
   }
 });
 
-test("changes the version when another handle writes, and only then", async () => {
+test("notifies listeners of each commit that names their topic, once per key", async () => {
+  const engine = await withThings();
+  const calls: (string | null)[] = [];
+  const stop = engine.listen("routes", (key) => calls.push(key));
+  const notifying = (id: number, key: string, fails = false) =>
+    engine.write(function* () {
+      yield* notify("routes", key);
+      yield* notify("secrets", key);
+      yield* run(insert, id, fails ? -1 : 1);
+    });
+  const both = Promise.all([notifying(1, "a"), notifying(2, "a"), notifying(3, "b")]);
+  expect(calls).toEqual([]);
+  await both;
+  expect(calls).toEqual(["a", "b"]);
+  await expect(notifying(4, "c", true)).rejects.toThrow("CHECK");
+  stop();
+  await notifying(5, "d");
+  expect(calls.filter((key) => key !== "c")).toEqual(["a", "b"]);
+});
+
+test("notifies every listener when another handle writes, and not of its own writes", async () => {
   const folder = temporaryFolder();
   const engine = await withThings(folder);
   const other = openStore(folder);
-  const before = engine.version();
+  const { promise: notified, resolve } = Promise.withResolvers<string | null>();
+  engine.listen("secrets", resolve);
   await engine.write(() => run(insert, 1, 1));
-  expect(engine.version()).toBe(before);
+  await setTimeout(250);
   await other.write(() => run(insert, 2, 2));
-  expect(engine.version()).not.toBe(before);
+  expect(await notified).toBeNull();
+});
+
+test("runs one statement over the rows of a row set", async () => {
+  const engine = await withThings();
+  const inserted = await engine.write(() =>
+    each<{ id: number }>(
+      "INSERT INTO things (id, value) SELECT r.id, r.value + ?1 FROM ROWS(id int, value int) r RETURNING id",
+      [
+        [1, 10],
+        [2, 20],
+        [3, 30],
+      ],
+      100,
+    ),
+  );
+  expect(inserted.map(({ id }) => id).sort()).toEqual([1, 2, 3]);
+  const changed = await engine.write(() =>
+    each<{ id: number; value: number }>(
+      `UPDATE things SET value = r.value FROM ROWS(id int, before int, value int) r
+WHERE things.id = r.id AND things.value = r.before RETURNING things.id, things.value`,
+      [
+        [1, 110, 1],
+        [2, 0, 2],
+      ],
+    ),
+  );
+  expect(changed).toEqual([{ id: 1, value: 1 }]);
+  await engine.write(() =>
+    each("DELETE FROM things USING ROWS(id int) r WHERE things.id = r.id", [[1], [3]]),
+  );
+  expect(await things(engine)).toEqual([{ id: 2, value: 120 }]);
+  expect(await engine.write(() => each("DELETE FROM things USING ROWS(id int) r", []))).toEqual([]);
+});
+
+test("writes the rows of one turn as one batch, and rejects only a row that fails", async () => {
+  const engine = await withThings();
+  const sizes: number[] = [];
+  const batch = new Batch<{ id: number; value: number }, number>(engine, function* (rows) {
+    sizes.push(rows.length);
+    yield* each(
+      "INSERT INTO things (id, value) SELECT r.id, r.value FROM ROWS(id int, value int) r",
+      rows.map(({ id, value }) => [id, value]),
+    );
+    return rows.map(({ id }) => id * 2);
+  });
+  expect(await Promise.all([1, 2, 3].map((id) => batch.add({ id, value: 1 })))).toEqual([2, 4, 6]);
+  expect(sizes).toEqual([3]);
+  const settled = await Promise.allSettled([4, 1, 5].map((id) => batch.add({ id, value: 1 })));
+  expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect((await things(engine)).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5]);
+});
+
+test("adapts a statement to each dialect", () => {
+  const sql = `UPDATE things SET value = r.value + ?2, at = ?1 FROM ROWS(id int, value int) r
+WHERE things.id = r.id FOR UPDATE SKIP LOCKED`;
+  expect(toSqlite(sql)).toBe("UPDATE things SET value = ?4 + ?2, at = ?1\nWHERE things.id = ?3");
+  expect(toPostgres(sql)).toBe(
+    `UPDATE things SET value = r.value + $2, at = $1 FROM unnest($3::bigint[], $4::bigint[]) AS r(id, value)
+WHERE things.id = r.id FOR UPDATE SKIP LOCKED`,
+  );
+  expect(() => toSqlite("SELECT r.b FROM ROWS(a int) r")).toThrow("no such column");
+  expect(() => toPostgres("SELECT r.a FROM ROWS(a bool) r")).toThrow("must be text or int, not 'bool'");
 });
 
 test("delays writes, but not reads, while another handle holds the lock", async () => {
@@ -195,7 +281,9 @@ test("reopens a store, and refuses one with a newer schema", async () => {
   await engine.close();
   const again = openSqlite(folder);
   expect(await rows(again, versions)).toEqual(steps);
-  await again.write(() => run("INSERT INTO migrations VALUES (?, 0)", migrations.length + 1));
+  await again.write(() =>
+    run("INSERT INTO migrations (version, applied_at) VALUES (?, 0)", migrations.length + 1),
+  );
   await again.close();
   expect(() => openSqlite(folder)).toThrow(
     `Cannot open the store: it has schema version ${migrations.length + 1}, this program knows ${migrations.length}`,

@@ -70,11 +70,24 @@ export async function ok<T>(
   return answer.json;
 }
 
-/** Asserts an error response: its status, and a body with exactly this code and message. */
-export function expectError(answer: Answer<unknown>, status: number, code: string, message: RegExp): void {
+/** Asserts an error response: its status, and a body with this code, this message and the details of the reason. */
+export function expectError(
+  answer: Answer<unknown>,
+  status: number,
+  code: string,
+  message: RegExp,
+  reason?: string,
+): void {
   expect.soft(answer.status, answer.text).toBe(status);
   expect.soft(answer.headers.get("content-type")).toBe("application/json");
-  expect(answer.json).toEqual({ code, message: expect.stringMatching(message) });
+  expect(answer.json).toEqual({ code, message: expect.stringMatching(message), details: expect.any(Array) });
+  expect(reasonOf(answer.json as ErrorJson)).toEqual(reason ?? expect.stringMatching(/^[A-Z][A-Z_]+$/));
+}
+
+/** The stable reason of an error. */
+export function reasonOf(error: ErrorJson): string | undefined {
+  const info = error.details?.find(({ type }) => type === "google.rpc.ErrorInfo");
+  return (info?.debug as { reason?: string } | undefined)?.reason;
 }
 
 /** The values of a stream of newline-delimited JSON. */

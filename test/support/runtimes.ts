@@ -35,6 +35,8 @@ export function bareEnvironment(): Record<string, string> {
   // The same on every machine, and open to the servers of the tests. `test/isolation` tests the boundaries.
   return {
     ...Object.fromEntries(inherited),
+    // No profiles of the person who runs the tests.
+    XDG_CONFIG_HOME: join(root, "test/fixtures/no-config"),
     SVC_SANDBOX: "none",
     SVC_RUNNER_NETWORK: "all",
     SVC_ALLOW_UNSANDBOXED: "1",

@@ -8,6 +8,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Engine } from "../../server/store/engine.ts";
+import { openSqlite } from "../../server/store/sqlite.ts";
+import type { TestDatabase } from "./postgres/databases.ts";
 import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
 
 export interface ServerOptions {
@@ -19,6 +22,10 @@ export interface ServerOptions {
   args?: readonly string[];
   /** Default: a new folder, which `discard` removes. */
   dataDir?: string;
+  /** Several servers use the data folder. */
+  shared?: boolean;
+  /** Default: the launcher of this checkout. */
+  launcher?: string;
 }
 
 export interface Exit {
@@ -26,6 +33,11 @@ export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
+
+/** With `TEST_STORE=postgres`, each server has a database of its own instead of a store in its data folder. */
+export const onPostgres: boolean = process.env.TEST_STORE === "postgres";
+
+const launcher = join(root, "cli/launcher.js");
 
 /** Kills the servers that still run when the test process exits. */
 const running = new Set<ChildProcess>();
@@ -43,6 +55,7 @@ export class TestServer {
   #url = "";
   #apiKey: string;
   #output = "";
+  #database: TestDatabase | null = null;
 
   constructor(runtime: Runtime, options: ServerOptions = {}) {
     this.runtime = runtime;
@@ -74,12 +87,19 @@ export class TestServer {
   /** Resolves when `/readyz` returns 200. */
   async start(): Promise<void> {
     const [program, ...args] = commandOf(this.runtime);
+    if (onPostgres && !this.#options.shared && this.#options.env?.SVC_DATABASE_URL === undefined) {
+      const { createDatabase } = await import("./postgres/databases.ts");
+      this.#database ??= await createDatabase();
+    }
+    const store: Record<string, string> =
+      this.#database === null ? {} : { SVC_DATABASE_URL: this.#database.url };
     const child = spawn(
       program,
       [
         ...args,
-        join(root, "cli/launcher.js"),
-        "serve",
+        ...(this.#options.shared
+          ? [join(root, "test/support/shared-server.ts")]
+          : [this.#options.launcher ?? launcher, "serve"]),
         "--port",
         String(this.#options.port?.() ?? 0),
         "--data",
@@ -88,7 +108,7 @@ export class TestServer {
       ],
       {
         cwd: tmpdir(),
-        env: { ...bareEnvironment(), ...this.#options.env },
+        env: { ...bareEnvironment(), ...store, ...this.#options.env },
         stdio: ["ignore", "pipe", "pipe"],
       },
     );
@@ -132,6 +152,18 @@ export class TestServer {
     });
   }
 
+  /** Opens a handle on the store of the server, as another process does. */
+  async openStore(): Promise<Engine> {
+    if (this.#database === null) return openSqlite(this.dataDir);
+    const { openPostgres } = await import("../../server/store/postgres/index.ts");
+    return openPostgres({ url: this.#database.url });
+  }
+
+  /** The engine of the store. */
+  get engine(): "sqlite" | "postgres" {
+    return this.#database === null ? "sqlite" : "postgres";
+  }
+
   /** Sends a signal and waits until the process has exited. */
   async kill(signal: NodeJS.Signals): Promise<Exit> {
     this.#child?.kill(signal);
@@ -147,6 +179,7 @@ export class TestServer {
   /** Stops the server and removes its data, unless a test has failed. */
   async discard(failed: boolean): Promise<void> {
     await this.kill("SIGKILL");
+    await this.#database?.drop();
     if (failed)
       console.error(`The data of the server on ${this.runtime} is in ${this.dataDir}\n${this.#output}`);
     else rmSync(this.dataDir, { recursive: true, force: true });

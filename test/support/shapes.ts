@@ -3,6 +3,7 @@
 export interface ErrorJson {
   code: string;
   message: string;
+  details?: { type: string; value: string; debug: unknown }[];
   /** Present when a request waited for an execution that failed. */
   execution_id?: string;
 }
@@ -50,9 +51,9 @@ export interface DeploymentJson {
   environment: string;
   status: string;
   digest: string;
-  size_bytes: number;
+  size_bytes: string;
   file_count: number;
-  agents: { name: string; display_name: string; timeout: number; max_retries: number }[];
+  agents: { name: string; display_name: string; timeout: string; max_retries: number }[];
   workflows: { name: string }[];
   webhooks: {
     kind: string;
@@ -67,7 +68,7 @@ export interface DeploymentJson {
   activated_at?: string;
   error: string;
   source_deployment_id: string;
-  files: { path: string; size_bytes: number; digest: string }[];
+  files: { path: string; size_bytes: string; digest: string }[];
   events: { at: string; event: string; by?: { key_id: string; name: string } }[];
   unchanged: boolean;
   warnings: string[];
@@ -116,7 +117,7 @@ export interface ScheduleJson {
   enabled: boolean;
   paused: boolean;
   overlap: string;
-  catch_up: number;
+  catch_up: string;
   input: unknown;
   environment: string;
   deployment_id: string;
@@ -147,7 +148,7 @@ export interface DeliveryJson {
   http_status: number;
   reason: string;
   execution_id: string;
-  size_bytes: number;
+  size_bytes: string;
   headers: Record<string, string>;
   payload?: unknown;
 }

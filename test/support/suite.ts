@@ -1,7 +1,7 @@
 /** Servers for test suites. */
 import { afterAll, beforeAll, describe, expect, type RunnerTestSuite, test } from "vitest";
 import { ok } from "./rest.ts";
-import { type Runtime, runtimes } from "./runtimes.ts";
+import { commandRuntimes, type Runtime, runtimes } from "./runtimes.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 import type { HealthJson } from "./shapes.ts";
 
@@ -34,6 +34,16 @@ export function onEveryRuntime(
 
     define(server);
   });
+}
+
+/** Runs a suite whose features do not depend on the runtime on `here`, and on all runtimes with `ALL_RUNTIMES=1`. */
+export function onRuntime(
+  here: Runtime,
+  title: string,
+  options: ServerOptions,
+  define: (server: TestServer) => void,
+): void {
+  onEveryRuntime(title, options, define, commandRuntimes(here));
 }
 
 function hasFailed(suite: RunnerTestSuite): boolean {

@@ -13,7 +13,7 @@ const secretNames =
 const plainNames =
   "host content-type content-length user-agent accept accept-encoding x-github-event x-github-delivery x-gitlab-event " +
   "x-shopify-topic x-shopify-webhook-id webhook-id webhook-timestamp x-slack-request-timestamp idempotency-key " +
-  "x-forwarded-for traceparent x-request-id date cf-ray x-keynote x-monkey";
+  "x-forwarded-for traceparent x-request-id date cf-ray x-event-key x-keynote x-monkey";
 
 test.each(secretNames.split(" "))("hides %s", (name) => {
   expect(withoutCredentials({ [name]: "s3cret" }, null)).toEqual({ [name]: hidden });

@@ -1,5 +1,5 @@
 /** The schemes against what their owners published, and against their owners' libraries. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { createRequire } from "node:module";
 import { sign as signGithub, verify as verifyGithub } from "@octokit/webhooks-methods";
@@ -130,7 +130,7 @@ describe("vectors of the senders' libraries", () => {
     if (["twilio", "square", "hubspot"].includes(scheme)) {
       expect(check({ url: `${url}x` })).toMatchObject({ ok: false, rule: "mismatch" });
     }
-    if (["svix", "hubspot", "linear", "paddle"].includes(scheme)) {
+    if (scheme === "hubspot") {
       for (const at of [seconds - 301, seconds + 301]) {
         expect(check({ seconds: at })).toMatchObject({ ok: false, rule: "time" });
       }
@@ -201,62 +201,5 @@ describe("the senders' libraries", () => {
       const constructed = webhooks.constructEvent(payload, header, secret);
       expect(readDeliveryId(definitionOf("stripe"), headers, JSON.parse(payload))).toBe(constructed.id);
     }
-  });
-
-  test("discord-interactions", async () => {
-    const { verifyKey } = load("discord-interactions");
-    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-    const key = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url").toString("hex");
-    for (const payload of payloads.slice(0, 20)) {
-      const text = sign(null, Buffer.from(`${nowSeconds}${payload}`), privateKey).toString("hex");
-      const headers = { "x-signature-ed25519": text, "x-signature-timestamp": `${nowSeconds}` };
-      for (const body of [payload, `${payload} `]) {
-        const { ok } = verifySignature(
-          definitionOf("discord"),
-          [key],
-          headers,
-          Buffer.from(body),
-          nowSeconds,
-          hookUrl,
-        );
-        expect(ok).toBe(await verifyKey(body, text, `${nowSeconds}`, key));
-        expect(ok).toBe(body === payload);
-      }
-    }
-  });
-
-  test("@sendgrid/eventwebhook", () => {
-    const { EventWebhook } = load("@sendgrid/eventwebhook");
-    const library = new EventWebhook();
-    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-    const key = publicKey.export({ format: "der", type: "spki" }).toString("base64");
-    const other = generateKeyPairSync("ec", { namedCurve: "prime256v1" }).publicKey;
-    const otherKey = other.export({ format: "der", type: "spki" }).toString("base64");
-    const payload = JSON.stringify([{ email: "example@test.com", event: "processed", note: "größe" }]);
-    const text = sign("sha256", Buffer.from(`${nowSeconds}${payload}`), privateKey).toString("base64");
-    const name = "x-twilio-email-event-webhook";
-    const check = (body: string, time: number, secret: string, signature = text) =>
-      verifySignature(
-        definitionOf("sendgrid"),
-        [secret],
-        { [`${name}-signature`]: signature, [`${name}-timestamp`]: `${time}` },
-        Buffer.from(body),
-        nowSeconds,
-        hookUrl,
-      ).ok;
-    const ecdsa = library.convertPublicKeyToECDSA(key);
-    for (const [body, time] of [
-      [payload, nowSeconds],
-      [`${payload} `, nowSeconds],
-      [payload, nowSeconds - 1],
-    ] as const) {
-      const isValid = library.verifySignature(ecdsa, body, text, `${time}`);
-      expect(check(body, time, key)).toBe(isValid);
-      expect(isValid).toBe(body === payload && time === nowSeconds);
-    }
-    expect(check(payload, nowSeconds, otherKey)).toBe(false);
-    expect(check(payload, nowSeconds, "not a key")).toBe(false);
-    expect(check(payload, nowSeconds, key, Buffer.from("not DER").toString("base64"))).toBe(false);
-    expect(check(payload, nowSeconds, key, "!")).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { isolation } from "./isolation.ts";
 import { logs } from "./logs.ts";
 import { modules } from "./modules.ts";
 import { outcomes } from "./outcomes.ts";
+import { responseScenarios } from "./responses.ts";
 import { runs } from "./runs.ts";
 import { time } from "./time.ts";
 
@@ -13,6 +14,7 @@ export const scenarios: readonly Scenario[] = [
   ...time,
   ...logs,
   ...runs,
+  ...responseScenarios,
   ...modules,
   ...isolation,
   ...forgeryScenarios,

@@ -95,6 +95,7 @@ export default async () => {
       }),
       events: {
         log() {},
+        respond() {},
         runChildExecution: () => Promise.reject(new Error("no child executions")),
       },
     });

@@ -74,6 +74,31 @@ export const errorCases: Case[] = [
     },
   },
   {
+    name: "names the reason of an error JSON of Connect, and tolerates any other body",
+    async run({ plugin }) {
+      const api = plugin();
+      const reason = async (body: unknown): Promise<string | null> => {
+        const query = new URLSearchParams({ type: "application/json", body: JSON.stringify(body) });
+        return (await failure("http", () => api.get(`/reply?status=404&${query}`))).reason;
+      };
+      const info = { type: "google.rpc.ErrorInfo", value: "", debug: { reason: "RESOURCE_NOT_FOUND" } };
+      assert.equal(
+        await reason({ code: "not_found", details: [{ type: "other" }, info] }),
+        "RESOURCE_NOT_FOUND",
+      );
+      for (const details of [
+        null,
+        5,
+        {},
+        [null],
+        [{ ...info, debug: { reason: 5 } }],
+        [{ ...info, debug: null }],
+      ])
+        assert.equal(await reason({ details }), null);
+      assert.equal(await reason("text"), null);
+    },
+  },
+  {
     name: "does not retry by default",
     async run({ plugin, log }) {
       const api = plugin();

@@ -48,7 +48,15 @@ const message = (...messages: unknown[]): Buffer => frame(JSON.stringify(message
 
 type Forgery = (ctx: Context, other: string) => void;
 
+const response = { status: 200, headers: {}, body: "" };
+const respond = (id: string, more: object) => ({ t: "respond", id, response: { ...response, ...more } });
+
 const forgeries: Record<string, Forgery> = {
+  respondForOther: (_, other) => send(message(respond(other, {}))),
+  respondTwice: ({ executionId: id }) => send(message(respond(id, {}), respond(id, {}))),
+  respondCookie: ({ executionId: id }) => send(message(respond(id, { headers: { "set-cookie": "a=b" } }))),
+  respondLineEnd: ({ executionId: id }) => send(message(respond(id, { headers: { a: "b\r\nc: d" } }))),
+  respondShape: ({ executionId: id }) => send(message(respond(id, { body: null }))),
   doneForOther: (_, other) => send(message({ t: "done", id: other, output: '"forged"' })),
   failForOther: (_, other) =>
     send(

@@ -6,10 +6,10 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
-import { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
-import { deploy } from "../support/project.ts";
-import { call, lines, ok, open, run } from "../support/rest.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
+import { deploy } from "../../support/project.ts";
+import { call, lines, ok, open, run } from "../../support/rest.ts";
+import { onEveryRuntime } from "../../support/suite.ts";
 
 interface KeyJson {
   token: string;
@@ -63,7 +63,11 @@ onEveryRuntime("streams of a key", {}, (server) => {
       })(),
     ).rejects.toThrow();
     expect(received.at(-1)).toEqual({
-      error: { code: "unauthenticated", message: expect.stringContaining("expired") },
+      error: {
+        code: "unauthenticated",
+        message: expect.stringContaining("expired"),
+        details: [expect.objectContaining({ type: "google.rpc.ErrorInfo" })],
+      },
     });
   });
 });

@@ -1,9 +1,9 @@
 /** A short anonymous flood: all authenticated calls are answered, and its descriptors are released. */
 import { existsSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { flood } from "../bench/flood-senders.ts";
-import { call } from "../support/rest.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { flood } from "../../bench/flood-senders.ts";
+import { call } from "../../support/rest.ts";
+import { onEveryRuntime } from "../../support/suite.ts";
 
 onEveryRuntime("a flood", {}, (server) => {
   test.runIf(existsSync("/proc/self/fd"))(

@@ -3,12 +3,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import { frame, frameType, preface, request } from "../support/frames.ts";
-import { exchange, head } from "../support/raw.ts";
-import { call } from "../support/rest.ts";
-import { runtimes } from "../support/runtimes.ts";
-import type { TestServer } from "../support/server.ts";
-import { onEveryRuntime, useServer } from "../support/suite.ts";
+import { frame, frameType, preface, request } from "../../support/frames.ts";
+import { reuseAfterPause } from "../../support/idle.ts";
+import { exchange, head } from "../../support/raw.ts";
+import { call } from "../../support/rest.ts";
+import { runtimes } from "../../support/runtimes.ts";
+import type { TestServer } from "../../support/server.ts";
+import { onEveryRuntime, useServer } from "../../support/suite.ts";
 
 const hasProc = existsSync("/proc/self/fd");
 const descriptors = (server: TestServer) => readdirSync(`/proc/${server.pid}/fd`).length;
@@ -88,6 +89,21 @@ onEveryRuntime("connections", {}, (server) => {
       await closed;
       expect(await alive(server)).toBe(true);
     });
+  });
+
+  test("keeps an idle connection of HTTP/1.1 open", async () => {
+    const { hostname, port } = new URL(server.url);
+    const statuses = await reuseAfterPause(connect(Number(port), hostname));
+    expect(statuses).toEqual(["HTTP/1.1 200 OK", "HTTP/1.1 200 OK"]);
+  });
+
+  test("rejects TRACE on every kind of path", async () => {
+    for (const path of ["/livez", "/health", "/api/v1/executions", "/svc.v1.HealthService/Check"]) {
+      const headers = { authorization: `Bearer ${server.apiKey}` };
+      const [answer] = await exchange(server, head(`TRACE ${path}`, headers));
+      expect([answer?.status, answer?.body.includes(server.apiKey)], path).toEqual([405, false]);
+      expect(answer?.headers.get("allow"), path).toMatch(/GET|POST/);
+    }
   });
 
   test("rejects a request with two Host headers, or with another transfer coding than chunked", async () => {

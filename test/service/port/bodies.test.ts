@@ -1,12 +1,12 @@
 /** Bodies: which are read at all, how large they may become, and how long they may take. */
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { exchange, head } from "../support/raw.ts";
-import { call, ok } from "../support/rest.ts";
-import type { HealthJson, UploadJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { exchange, head } from "../../support/raw.ts";
+import { call, ok } from "../../support/rest.ts";
+import type { HealthJson, UploadJson } from "../../support/shapes.ts";
+import { onEveryRuntime } from "../../support/suite.ts";
 
 const runExecution = "/svc.v1.ExecutionService/RunExecution";
 const watchExecution = "/svc.v1.ExecutionService/WatchExecution";
@@ -78,6 +78,23 @@ onEveryRuntime("bodies", {}, (server) => {
     const headers = { "content-encoding": "gzip" };
     const answer = await call(server, "POST", runExecution, { body: bomb, headers });
     expect(answer.json.code).toBe("resource_exhausted");
+    for (const [coding, compress] of [
+      ["gzip", gzipSync],
+      ["br", brotliCompressSync],
+    ] as const) {
+      const message = compress(Buffer.alloc(64 * 1024 ** 2));
+      const prefix = Buffer.alloc(5, 1);
+      prefix.writeUInt32BE(message.byteLength, 1);
+      const request = new Uint8Array(Buffer.concat([prefix, message]));
+      for (const [type, header] of [
+        ["application/grpc-web+proto", "grpc-encoding"],
+        ["application/connect+proto", "connect-content-encoding"],
+      ] as const) {
+        const sent = { body: request, headers: { "content-type": type, [header]: coding } };
+        const { text } = await call(server, "POST", watchExecution, sent);
+        expect(text, `${coding} over ${type}`).toMatch(/grpc-status: 8|"code":"resource_exhausted"/);
+      }
+    }
     const body = new Uint8Array(gzipSync("{}"));
     const small = await call<HealthJson>(server, "POST", "/svc.v1.HealthService/Check", { body, headers });
     expect(small.json.status).toBe("ok");

@@ -2,12 +2,12 @@
 import { connect } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { frame, frameType, preface, request } from "../support/frames.ts";
-import { exchange, head } from "../support/raw.ts";
-import { rounds } from "../support/rounds.ts";
-import { runtimes } from "../support/runtimes.ts";
-import type { TestServer } from "../support/server.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { frame, frameType, preface, request } from "../../support/frames.ts";
+import { exchange, head } from "../../support/raw.ts";
+import { rounds } from "../../support/rounds.ts";
+import { runtimes } from "../../support/runtimes.ts";
+import type { TestServer } from "../../support/server.ts";
+import { onEveryRuntime } from "../../support/suite.ts";
 
 const fuzzRounds = Math.ceil(rounds(240) / runtimes.length);
 /** How long the server has for one sample before the client disconnects. */

@@ -1,0 +1,47 @@
+/** Reads the OpenAPI document as data. */
+import { type Caller, ok } from "../support/rest.ts";
+
+export interface MediaType {
+  schema: object;
+  example?: unknown;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  schema: object;
+  example?: unknown;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  security: object[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, MediaType> };
+  responses: Record<string, { $ref?: string; description?: string; content?: Record<string, MediaType> }>;
+}
+
+export interface OpenApi {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, { properties?: Record<string, { description?: string; $ref?: string }> }>;
+    responses: Record<string, { description: string; content: Record<string, MediaType> }>;
+  };
+}
+
+export function fetchDocument(caller: Caller): Promise<OpenApi> {
+  return ok<OpenApi>(caller, "GET", "/openapi.json", { key: null });
+}
+
+export function operationsOf({ paths }: OpenApi): { path: string; verb: string; operation: Operation }[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([verb, operation]) => ({ path, verb, operation })),
+  );
+}

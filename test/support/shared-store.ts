@@ -1,0 +1,61 @@
+/** Stores that several servers share: a data folder with the store, and a data folder with a PostgreSQL database. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Engine } from "../../server/store/engine.ts";
+import { openPostgres } from "../../server/store/postgres/index.ts";
+import { openSqlite } from "../../server/store/sqlite.ts";
+import { createDatabase } from "./postgres/databases.ts";
+import { TestServer } from "./server.ts";
+
+export interface SharedStore {
+  /** A server on this store; call `start`. */
+  server(env: Readonly<Record<string, string>>): TestServer;
+  /** Opens a handle, as another process does. */
+  open(): Promise<Engine>;
+  /** Removes the data, after the servers have ended. */
+  discard(): Promise<void>;
+}
+
+type Kind = "a data folder" | "PostgreSQL";
+
+const sharedStores: readonly (readonly [kind: Kind, open: () => Promise<SharedStore>])[] = [
+  [
+    "a data folder",
+    async () => {
+      const dataDir = newFolder();
+      return {
+        server: (env) => new TestServer("node", { dataDir, env, shared: true }),
+        open: async () => openSqlite(dataDir),
+        async discard() {
+          rmSync(dataDir, { recursive: true, force: true });
+        },
+      };
+    },
+  ],
+  [
+    "PostgreSQL",
+    async () => {
+      // The data folder has the packages and the master key.
+      const dataDir = newFolder();
+      const { url, drop } = await createDatabase();
+      return {
+        server: (env) => new TestServer("node", { dataDir, env: { ...env, SVC_DATABASE_URL: url } }),
+        open: () => openPostgres({ url }),
+        async discard() {
+          await drop();
+          rmSync(dataDir, { recursive: true, force: true });
+        },
+      };
+    },
+  ],
+];
+
+/** The stores of a suite: `here`, and with `TEST_STORE=postgres` (`npm run test:postgres`) both. */
+export function sharedStoresOf(here: Kind): (typeof sharedStores)[number][] {
+  return sharedStores.filter(([kind]) => kind === here || process.env.TEST_STORE === "postgres");
+}
+
+function newFolder(): string {
+  return mkdtempSync(join(tmpdir(), "svc-shared-"));
+}
