@@ -55,5 +55,11 @@ export const http1Handover: "self" | "emit" | "loopback" = (
   { node: "self", bun: "emit", deno: "loopback" } as const
 )[runtime.name];
 
+/**
+ * Whether a session of HTTP/2 may be closed while it handles a packet. Deno then frees the session and goes on reading
+ * it: the process crashes when a client sends GOAWAY (https://github.com/denoland/deno/issues/36788).
+ */
+export const http2EndsInPacket: boolean = runtime.name !== "deno";
+
 /** For display, for example `node 24.21.0`. */
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;

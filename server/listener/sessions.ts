@@ -2,8 +2,9 @@
  * HTTP/2 sessions and their limits. A client that exceeds one is disconnected: nghttp2 limits some of these on Node, and
  * the other runtimes limit less, so that the counts here hold on all of them.
  */
-import type { ServerHttp2Session, ServerOptions } from "node:http2";
+import type { Http2Session, ServerHttp2Session, ServerOptions } from "node:http2";
 import type { Handler } from "../routes/dispatch.ts";
+import { http2EndsInPacket } from "../runtime.ts";
 import type { Http2Handler } from "./contract.ts";
 import { firstByteMs, idleMs, maxHeaderBytes } from "./options.ts";
 
@@ -31,16 +32,24 @@ export function http2Options(): ServerOptions {
 /** Node still reports the streams of a packet whose session was destroyed while it handled the packet. */
 export function unlessDestroyed(handler: Handler): Http2Handler {
   return (request, response) => {
-    if ("stream" in request && request.stream.session?.destroyed !== false) return;
+    if ("stream" in request && isDestroyed(request.stream.session)) return;
     // The compatibility API of `node:http2` covers the parts of `node:http` that this service uses.
     (handler as unknown as Http2Handler)(request, response);
   };
+}
+
+/** Sessions that are destroyed after the packet that they handle. */
+const ending = new WeakSet<object>();
+
+function isDestroyed(session: Http2Session | undefined): boolean {
+  return session === undefined || session.destroyed || ending.has(session);
 }
 
 export class Sessions {
   readonly #open = new Set<ServerHttp2Session>();
 
   add(session: ServerHttp2Session): void {
+    if (!http2EndsInPacket) endAfterPacket(session);
     this.#open.add(session);
     session.setTimeout(idleMs, () => session.close());
     session.on("error", () => session.destroy());
@@ -59,6 +68,17 @@ export class Sessions {
   }
 }
 
+/** The runtime also calls these two methods, for example when a client sends GOAWAY. */
+function endAfterPacket(session: ServerHttp2Session): void {
+  const close = session.close.bind(session);
+  const destroy = session.destroy.bind(session);
+  session.close = (callback) => void setImmediate(close, callback);
+  session.destroy = (error, code) => {
+    ending.add(session);
+    setImmediate(destroy, error, code);
+  };
+}
+
 /** The client's SETTINGS must follow its preface. */
 function limitSetup(session: ServerHttp2Session): void {
   const timer = setTimeout(() => session.destroy(), firstByteMs);
@@ -72,7 +92,7 @@ function limitAbuse(session: ServerHttp2Session): void {
   let atMs = performance.now();
   let streamsInTurn = 0;
   const end = () => {
-    if (!session.destroyed) session.destroy(undefined, enhanceYourCalm);
+    if (!isDestroyed(session)) session.destroy(undefined, enhanceYourCalm);
   };
   const charge = () => {
     const now = performance.now();

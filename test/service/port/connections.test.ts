@@ -1,6 +1,7 @@
 /** Connections: how many may be open, and which ones the server closes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import { frame, frameType, preface, request } from "../../support/frames.ts";
@@ -32,6 +33,25 @@ onEveryRuntime("connections", {}, (server) => {
     await new Promise((resolve) => socket.once("data", resolve));
     socket.end();
     await closed;
+  });
+
+  // Deno crashed after some dozens of them: a session was closed while it read the frame.
+  test("survives GOAWAY frames of HTTP/2 clients", async () => {
+    for (let round = 0; round < 300; round++) {
+      await Promise.all([closeAfterCalls(server.url, 1 + (round % 4)), closeAfterCalls(server.url, 1)]);
+    }
+    for (const [received, code] of [
+      [false, 0],
+      [true, 0],
+      [true, 2],
+    ] as const) {
+      const { socket, closed } = await open(server);
+      socket.write(Buffer.concat([preface, frame(frameType.settings, 0, 0), request(1, "/livez")]));
+      if (received) await new Promise((resolve) => socket.once("data", resolve));
+      socket.end(frame(frameType.goaway, 0, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, code])));
+      await closed;
+    }
+    expect(await alive(server)).toBe(true);
   });
 
   describe("an HTTP/2 client that", () => {
@@ -219,4 +239,23 @@ function hasPrlimit(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Makes calls with a body over one HTTP/2 connection and closes it with GOAWAY. */
+async function closeAfterCalls(url: string, calls: number): Promise<void> {
+  const session = connectHttp2(url);
+  const closed = new Promise((resolve, reject) => session.once("close", resolve).once("error", reject));
+  for (let call = 0; call < calls; call++) {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/a.B/C",
+      "content-type": "application/grpc",
+    });
+    const answered = new Promise((resolve, reject) => stream.once("response", resolve).once("error", reject));
+    stream.resume();
+    stream.end(Buffer.alloc(5));
+    await answered;
+  }
+  session.close();
+  await closed;
 }
