@@ -4,12 +4,27 @@ import { type Command, command } from "../app/command.ts";
 import { Exit } from "../app/errors.ts";
 import { environment, json, verbose } from "../app/options.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
+import type { Column } from "../terminal/columns.ts";
 import { contentsOf, duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section, table } from "../terminal/table.ts";
 import { toRestJson } from "../views/result.ts";
 import { paintedStatus, statusCell } from "../views/status.ts";
+
+const projectColumns: readonly Column[] = [
+  { title: "PROJECT", role: "name" },
+  { title: "ENVIRONMENT", role: "name" },
+  "DEPLOYMENT",
+  { title: "ACTIVATED", role: "extra" },
+  { title: "CONTENTS", role: "extra" },
+];
+const executionColumns: readonly Column[] = [
+  "ID",
+  "STATUS",
+  { title: "NAME", role: "name" },
+  { title: "CREATED", role: "extra" },
+];
 
 export default command({
   details: "Exits with 1 when the service is degraded.",
@@ -70,10 +85,10 @@ export default command({
             "Active deployments",
             deployed.length === 0
               ? `none; run ${colors.cyan("svc push")} to deploy a project`
-              : table(["PROJECT", "ENVIRONMENT", "DEPLOYMENT", "ACTIVATED", "CONTENTS"], deployed, 2),
+              : table(projectColumns, deployed, 2),
           ),
           values.verbose && recent.length > 0
-            ? section("Recent executions", table(["ID", "STATUS", "NAME", "CREATED"], recent, 2))
+            ? section("Recent executions", table(executionColumns, recent, 2))
             : "",
         ]),
       );

@@ -1,40 +1,93 @@
 import { stdoutColors as colors } from "./colors.ts";
+import {
+  arrange,
+  type Column,
+  continuationIndent,
+  gap,
+  isRole,
+  type Place,
+  shorten,
+  titleOf,
+  wrapWords,
+} from "./columns.ts";
 import { sanitizeLine } from "./sanitize.ts";
 
 /** A cell: its text, and its color. Widths are measured without color. */
 export type Cell = string | { text: string; paint: (text: string) => string };
 
 /**
- * Formats rows in aligned columns below a dim heading. On a terminal each row is cut at the right edge, so that it stays
- * on one line.
+ * Formats rows in aligned columns below a dim heading. On a terminal that is too narrow, the roles of the columns decide
+ * which of them become shorter; see `columns.ts`.
  *
- * @param marginWidth - columns to keep free for the indentation of the table
+ * @param indentation - columns that the caller puts before each line
+ * @param terminalWidth - columns of the terminal; infinite when standard output is not one
  */
 export function table(
-  headings: readonly string[],
+  columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-  marginWidth = 0,
+  indentation = 0,
+  terminalWidth: number = stdoutWidth(),
 ): string {
-  const widths = headings.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
+  const widths = columns.map((column, index) =>
+    Math.max(titleOf(column).length, ...rows.map((row) => textOf(row[index] ?? "").length)),
   );
-  const edge = process.stdout.isTTY ? process.stdout.columns - marginWidth : Number.POSITIVE_INFINITY;
-  const line = (cells: readonly Cell[]): string => {
-    let text = "";
-    let used = 0;
-    for (const [column, cell] of cells.entries()) {
-      const room = edge - used;
-      if (room <= 0) break;
-      const content = textOf(cell);
-      const cut = content.length > room ? `${content.slice(0, room - 1)}…` : content;
-      const width = (widths[column] ?? 0) + 2;
-      text += (typeof cell === "string" ? cut : cell.paint(cut)) + " ".repeat(width - content.length);
-      used += width;
-    }
-    return text.trimEnd();
-  };
-  const heading = headings.map((text): Cell => ({ text, paint: colors.dim }));
-  return [heading, ...rows].map(line).join("\n");
+  const arrangement = arrange(columns, widths, terminalWidth - indentation);
+  const heading = columns.map((column): Cell => ({ text: titleOf(column), paint: colors.dim }));
+  const room = terminalWidth - indentation - continuationIndent;
+  return [heading, ...rows]
+    .flatMap((cells) =>
+      arrangement.flatMap((places, index) => {
+        if (index === 0) return [lineOf(places, cells)];
+        const [only] = places.length === 1 ? places : [];
+        const lines =
+          only !== undefined && isRole(columns[only.column], "detail")
+            ? wrapWords(textOf(cells[only.column] ?? ""), room).map((text) =>
+                painted(cells[only.column], text),
+              )
+            : [lineOf(places, cells)];
+        return lines.filter((line) => line !== "").map((line) => " ".repeat(continuationIndent) + line);
+      }),
+    )
+    .join("\n");
+}
+
+function lineOf(places: readonly Place[], cells: readonly Cell[]): string {
+  return places
+    .map(({ column, width }) => {
+      const text = shorten(textOf(cells[column] ?? ""), width);
+      return painted(cells[column], text) + " ".repeat(width - text.length);
+    })
+    .join(" ".repeat(gap))
+    .trimEnd();
+}
+
+function painted(cell: Cell | undefined, text: string): string {
+  return typeof cell === "object" && text !== "" ? cell.paint(text) : text;
+}
+
+/**
+ * Formats labels and values such as URLs in two columns. A value that would reach beyond the terminal has a line of its
+ * own, so that it can be copied whole.
+ *
+ * @param rows - labels, their colored form, and values
+ * @param indentation - columns that the caller puts before each line
+ */
+export function labelled(
+  rows: readonly (readonly [label: string, painted: string, value: string])[],
+  indentation: number,
+  terminalWidth: number = stdoutWidth(),
+): string[] {
+  const width = Math.max(0, ...rows.map(([label]) => label.length)) + gap;
+  return rows.map(([label, paintedLabel, value]) =>
+    indentation + width + value.length <= terminalWidth
+      ? `${paintedLabel}${" ".repeat(width - label.length)}${value}`
+      : `${paintedLabel}\n${" ".repeat(continuationIndent)}${value}`,
+  );
+}
+
+/** Columns of the terminal of standard output; infinite when it is not one. */
+function stdoutWidth(): number {
+  return (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY;
 }
 
 /** Formats labels and values: `status   succeeded`. Rows with an empty value are left out. */

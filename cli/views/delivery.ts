@@ -1,17 +1,18 @@
 import type { Delivery } from "../../proto/svc/v1/webhook_pb.ts";
 import { ago, timeAndAge } from "../api/timestamps.ts";
+import type { Column } from "../terminal/columns.ts";
 import { bytes } from "../terminal/format.ts";
 import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
 import { type Cell, fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus, statusCell } from "./status.ts";
 
-export const deliveryHeadings: readonly string[] = [
+export const deliveryColumns: readonly Column[] = [
   "ID",
-  "WEBHOOK",
+  { title: "WEBHOOK", role: "name" },
   "OUTCOME",
-  "STATUS",
-  "RECEIVED",
-  "EXECUTION OR REASON",
+  { title: "STATUS", role: "extra" },
+  { title: "RECEIVED", role: "extra" },
+  { title: "EXECUTION OR REASON", role: "detail" },
 ];
 
 /** Deliveries as rows of a table. */

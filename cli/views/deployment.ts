@@ -3,7 +3,7 @@ import { ago, msOf, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { bytes, count, duration } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
-import { fields, paragraphs, section } from "../terminal/table.ts";
+import { fields, labelled, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One deployment in full. */
@@ -65,10 +65,13 @@ export function fileLines(files: readonly { path: string; sizeBytes: number | bi
 }
 
 function webhookLines(webhooks: readonly DeployedWebhook[], options: { verbose: boolean }): string[] {
-  const width = widest(webhooks.map(({ name, slug }) => `${name}/${slug}`));
-  return webhooks.flatMap(({ name, slug, url, fieldMapping }) => {
+  const lines = labelled(
+    webhooks.map(({ name, slug, url }) => [`${name}/${slug}`, `${name}/${slug}`, url]),
+    2,
+  );
+  return webhooks.flatMap(({ fieldMapping }, index) => {
     const mapping = options.verbose ? mappingLines(fieldMapping) : [];
-    return [`${`${name}/${slug}`.padEnd(width)}  ${url}`, ...mapping.map((line) => `  ${line}`)];
+    return [lines[index] ?? "", ...mapping.map((line) => `  ${line}`)];
   });
 }
 

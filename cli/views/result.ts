@@ -1,6 +1,7 @@
 /** Prints the results of API calls: as JSON with `--json`, as text otherwise. */
 import type { Message } from "@bufbuild/protobuf";
 import { schemaOf } from "../api/connection.ts";
+import type { Column } from "../terminal/columns.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { lineJson } from "../terminal/sanitize.ts";
@@ -41,7 +42,7 @@ export async function printList<Page extends Message>(
   page: Page,
   values: { json: boolean },
   list: {
-    headings: readonly string[];
+    columns: readonly Column[];
     rows: readonly (readonly Cell[])[];
     empty: readonly [message: string, hint: string];
     hasMore: boolean;
@@ -52,6 +53,6 @@ export async function printList<Page extends Message>(
     report.line(list.empty[0]);
     return report.hint(list.empty[1]);
   }
-  print(table(list.headings, list.rows));
+  print(table(list.columns, list.rows));
   if (list.hasMore) report.hint("There are more entries. Raise --limit or add a filter.");
 }

@@ -62,7 +62,7 @@ function stateOf(schedule: Schedule): string {
 function nextRunsTable({ nextRuns, timezone }: Schedule): string {
   const times = nextRuns.map(dateOf).filter((time) => time !== null);
   const rows = times.map((time) => [formatTime(time, timezone), formatTime(time), relativeTime(time)]);
-  return table([timezone, "LOCAL TIME", ""], rows, 2);
+  return table([timezone, "LOCAL TIME", { title: "", role: "extra" }], rows, 2);
 }
 
 function lastTicksTable({ ticks, timezone }: Schedule): string {
@@ -74,7 +74,7 @@ function lastTicksTable({ ticks, timezone }: Schedule): string {
       tick.outcome === "run" ? tick.executionId : tick.reason,
     ];
   });
-  return table(["DUE", "OUTCOME", "EXECUTION OR REASON"], rows, 2);
+  return table(["DUE", "OUTCOME", { title: "EXECUTION OR REASON", role: "detail" }], rows, 2);
 }
 
 /** The status of the execution that a tick started, or the reason why it started none. */

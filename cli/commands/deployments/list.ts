@@ -26,7 +26,13 @@ export default command({
       pageSize: values.limit,
     });
     await printList(page, values, {
-      headings: ["ID", "STATUS", "PROJECT", "ENVIRONMENT", "PUSHED"],
+      columns: [
+        "ID",
+        "STATUS",
+        { title: "PROJECT", role: "name" },
+        { title: "ENVIRONMENT", role: "name" },
+        { title: "PUSHED", role: "extra" },
+      ],
       rows: page.deployments.map((deployment) => [
         deployment.deploymentId,
         statusCell(deployment.status),

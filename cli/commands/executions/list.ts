@@ -33,15 +33,22 @@ export default command({
       pageSize: values.limit,
     });
     await printList(page, values, {
-      headings: ["ID", "STATUS", "NAME", "TRIGGER", "CREATED", "TOOK"],
+      columns: [
+        "ID",
+        "STATUS",
+        { title: "NAME", role: "name" },
+        { title: "CREATED", role: "extra" },
+        { title: "TRIGGER", role: "extra" },
+        { title: "TOOK", role: "extra" },
+      ],
       rows: page.executions.map((execution) => {
         const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
         return [
           execution.executionId,
           statusCell(execution.status),
           execution.name,
-          execution.trigger,
           ago(execution.createdAt),
+          execution.trigger,
           tookMs === null ? "" : duration(tookMs),
         ];
       }),

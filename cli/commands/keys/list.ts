@@ -11,7 +11,14 @@ export default command({
     const page = await (await connect("organization", values)).listApiKeys({});
     const keys = page.keys.slice(0, values.limit);
     await printList({ ...page, keys }, values, {
-      headings: ["ID", "NAME", "SCOPE", "CREATED", "LAST USED", "STATE"],
+      columns: [
+        "ID",
+        { title: "NAME", role: "name" },
+        "SCOPE",
+        { title: "CREATED", role: "extra" },
+        { title: "LAST USED", role: "extra" },
+        "STATE",
+      ],
       rows: keys.map((key) => [
         key.keyId,
         key.name,

@@ -21,6 +21,6 @@ export default command({
       return;
     }
     const cells = rows.map((row) => [row.name, row.current ? "yes" : "", row.base_url]);
-    print(table(["NAME", "IN USE", "ADDRESS"], cells));
+    print(table([{ title: "NAME", role: "name" }, "IN USE", { title: "ADDRESS", role: "detail" }], cells));
   },
 }) as Command;

@@ -12,7 +12,14 @@ export default command({
     });
     const schedules = page.schedules.slice(0, values.limit);
     await printList({ ...page, schedules }, values, {
-      headings: ["NAME", "CRON", "TIME ZONE", "NEXT RUN", "LOCAL TIME", "LAST RUN"],
+      columns: [
+        { title: "NAME", role: "name" },
+        { title: "CRON", role: "extra" },
+        { title: "TIME ZONE", role: "extra" },
+        "NEXT RUN",
+        { title: "LOCAL TIME", role: "extra" },
+        "LAST RUN",
+      ],
       rows: schedules.map((schedule) => [
         schedule.name,
         schedule.cron,

@@ -11,7 +11,7 @@ export default command({
     const page = await (await connect("organization", values)).listSecrets({});
     const secrets = page.secrets.slice(0, values.limit);
     await printList({ ...page, secrets }, values, {
-      headings: ["NAME", "CREATED", "UPDATED"],
+      columns: ["NAME", { title: "CREATED", role: "extra" }, { title: "UPDATED", role: "extra" }],
       rows: secrets.map(({ name, createdAt, updatedAt }) => [name, ago(createdAt), ago(updatedAt)]),
       hasMore: secrets.length < page.secrets.length,
       empty: ["No secrets found.", "Run `svc secrets set <name>` to set one."],

@@ -56,7 +56,7 @@ function entryOf({ name, title, description }: Sender) {
 
 function listOf(senders: readonly Sender[]): string {
   return table(
-    ["SENDER", "TITLE", "DESCRIPTION"],
+    ["SENDER", { title: "TITLE", role: "extra" }, "DESCRIPTION"],
     senders.map(({ name, title, description }) => [name, title, description]),
   );
 }

@@ -2,7 +2,7 @@ import { connect } from "../../api/connection.ts";
 import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { environment, limit, outcome, output, since, target, targetOf } from "../../app/options.ts";
-import { deliveryHeadings, deliveryRows } from "../../views/delivery.ts";
+import { deliveryColumns, deliveryRows } from "../../views/delivery.ts";
 import { printList } from "../../views/result.ts";
 
 export default command({
@@ -28,7 +28,7 @@ export default command({
       pageSize: values.limit,
     });
     await printList(page, values, {
-      headings: deliveryHeadings,
+      columns: deliveryColumns,
       rows: deliveryRows(page.deliveries),
       hasMore: page.nextPageToken !== "",
       empty: ["No deliveries found.", "Run `svc webhook list` to see the webhook URLs."],

@@ -6,6 +6,7 @@ import { stdoutColors as colors } from "../../terminal/colors.ts";
 import { print } from "../../terminal/output.ts";
 import { report } from "../../terminal/report.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { indent, labelled } from "../../terminal/table.ts";
 import { mappingLines } from "../../views/deployment.ts";
 import { printMessage } from "../../views/result.ts";
 
@@ -34,12 +35,16 @@ export default command({
 
 function printTargets(title: string, targets: readonly WebhookTarget[], verbose: boolean): void {
   if (targets.length === 0) return;
-  const width = Math.max(...targets.flatMap(({ webhooks }) => webhooks.map(({ slug }) => slug.length)));
+  const all = targets.flatMap(({ webhooks }) => webhooks);
+  const lines = labelled(
+    all.map(({ slug, url }) => [slug, colors.cyan(slug), url]),
+    4,
+  );
   print(`\n${colors.bold(title)}`);
   for (const { name, webhooks } of targets) {
     print(`  ${name}`);
-    for (const { slug, url, fieldMapping, signatureScheme } of webhooks) {
-      print(`    ${colors.cyan(slug)}${" ".repeat(width - slug.length)}  ${url}`);
+    for (const { fieldMapping, signatureScheme } of webhooks) {
+      print(indent(lines.shift() ?? "", "    "));
       if (!verbose) continue;
       print(`      ${colors.dim(signatureScheme === "" ? "unsigned" : `signature: ${signatureScheme}`)}`);
       for (const line of mappingLines(fieldMapping)) print(`      ${line}`);

@@ -11,7 +11,7 @@ import { print, printJson } from "../../terminal/output.ts";
 import { report } from "../../terminal/report.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { table } from "../../terminal/table.ts";
-import { deliveryHeadings, deliveryRows } from "../../views/delivery.ts";
+import { deliveryColumns, deliveryRows } from "../../views/delivery.ts";
 
 export default command({
   details:
@@ -81,7 +81,7 @@ export default command({
       if (!values.json)
         report.line(
           table(
-            deliveryHeadings.slice(0, -1),
+            deliveryColumns.slice(0, -1),
             deliveryRows(selected).map((row) => row.slice(0, -1)),
           ),
         );

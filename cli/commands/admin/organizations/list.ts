@@ -14,6 +14,6 @@ export default command({
     });
     if (values.json) return printJson({ organizations: rows });
     const cells = rows.map((row) => [row.org_id, row.name, relativeTime(row.created_at)]);
-    print(table(["ID", "NAME", "CREATED"], cells));
+    print(table(["ID", { title: "NAME", role: "name" }, { title: "CREATED", role: "extra" }], cells));
   },
 }) as Command;
