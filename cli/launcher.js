@@ -3,6 +3,7 @@
 // a syntax error. Top-level await and newer syntax are not available here.
 import { existsSync } from "node:fs";
 import * as module from "node:module";
+import { fileURLToPath } from "node:url";
 
 const versions = process.versions;
 // Bun and Deno also report a Node version, so they are checked first.
@@ -21,9 +22,31 @@ if (major < runtime.required[0] || (major === runtime.required[0] && minor < run
   process.exit(1);
 }
 
+// Of packages that npm has installed globally, Deno finds none, and an import of one from within an import that has failed
+// keeps Deno busy forever.
+if (versions.deno && !finds("citty")) {
+  const path = fileURLToPath(import.meta.url);
+  console.error(
+    "svc cannot load its dependencies, because Deno does not search the node_modules folder that contains svc.",
+  );
+  console.error(
+    `Run \`deno run -A --node-modules-dir=manual ${path}\`, or install it for Deno: \`deno install -gA -n svc npm:svc-agents\`.`,
+  );
+  process.exit(1);
+}
+
 // Without the cache, Node strips the types of a checkout and compiles every module on each start: 60 ms instead of 30.
 if (typeof module.enableCompileCache === "function") module.enableCompileCache();
 
 // The published package contains no sources. In a checkout, the sources take precedence over an old build.
-const source = new URL("./main.ts", import.meta.url);
-import(existsSync(source) ? source.href : new URL("../dist/cli/main.js", import.meta.url).href);
+const source = new URL("./program.ts", import.meta.url);
+import(existsSync(source) ? source.href : new URL("../dist/cli/program.js", import.meta.url).href);
+
+function finds(name) {
+  try {
+    import.meta.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

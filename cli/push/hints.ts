@@ -1,4 +1,5 @@
 import type { ProjectDefinition } from "../../project/definition.ts";
+import { docsPath } from "../app/package-root.ts";
 import { count } from "../terminal/format.ts";
 
 /** A warning for each retry policy that has no effect. */
@@ -16,5 +17,5 @@ export function unsignedHint(definition: ProjectDefinition): string {
   if (unsigned.length === 0) return "";
   const names = unsigned.length > 2 ? count(unsigned.length, "webhook") : unsigned.join(" and ");
   const verb = unsigned.length === 1 ? "verifies" : "verify";
-  return `${names} ${verb} no signature, so the URL is the only secret. See \`signature\` in the README.`;
+  return `${names} ${verb} no signature, so the URL is the only secret. See ${docsPath("webhooks/signatures.md")}.`;
 }

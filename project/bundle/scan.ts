@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import type * as Esbuild from "esbuild";
 import type { CollectedFile } from "../package-file.ts";
-import { isDeclared } from "./declared.ts";
+import { isDeclared, isDeclaredForDeno } from "./declared.ts";
 import { build, type FileProblem, problemAt } from "./esbuild.ts";
 import { readSpecifier } from "./specifier.ts";
 
@@ -127,7 +127,11 @@ class Scan {
     if (!isDeclared(packageName, folder))
       return "no such package is installed; add it to package.json and install it";
     const target = subpath === "." ? packageName : `${packageName} with ${subpath}`;
-    return `${target} is not found in node_modules; install the project's dependencies`;
+    const isForDeno = isDeclaredForDeno(packageName, folder);
+    const install = isForDeno
+      ? 'set "nodeModulesDir" to "auto" in deno.json and run `deno install`'
+      : "install the project's dependencies";
+    return `${target} is not found in node_modules; ${install}`;
   }
 
   #resolveFile(args: Esbuild.OnResolveArgs, relative: string): Esbuild.OnResolveResult {

@@ -32,7 +32,7 @@ describe("folders", () => {
   });
 
   test("cli loads the server lazily, in serve, test and admin only", () => {
-    const entries = files.filter((file) => file === "cli/main.ts" || file.startsWith("cli/commands/"));
+    const entries = files.filter((file) => file === "cli/program.ts" || file.startsWith("cli/commands/"));
     expect(entries.length).toBeGreaterThan(20);
     for (const entry of entries) {
       const server = [...loadedBy([entry])].filter((file) => file.startsWith("server/"));
@@ -49,7 +49,7 @@ describe("folders", () => {
   });
 
   test("svc --help loads neither Connect nor the contract", () => {
-    const loaded = [...loadedBy(["cli/main.ts", "cli/app/help.ts"])];
+    const loaded = [...loadedBy(["cli/program.ts", "cli/app/help.ts"])];
     expect(loaded.filter((file) => /^(proto\/|@connectrpc|@bufbuild)/.test(file))).toEqual([]);
   });
 

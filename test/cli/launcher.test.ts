@@ -1,9 +1,13 @@
 import { execFile } from "node:child_process";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { root } from "../support/runtimes.ts";
 import { launcher, leaves } from "./support.ts";
 
 const run = promisify(execFile);
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
 
 /** Runs the launcher after another module. */
 async function launch(
@@ -23,7 +27,30 @@ function pretend(versions: Record<string, string>): string {
   return `Object.defineProperty(process, "versions", { value: { ...process.versions, ...${JSON.stringify(versions)} } });`;
 }
 
+/** A Node without support for TypeScript, if this machine has one. */
+const oldNode = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "node"))
+  .find(
+    (path) => existsSync(path) && !realpathSync(path).startsWith(realpathSync(join(root, "node_modules"))),
+  );
+
 describe("the launcher", () => {
+  test.skipIf(oldNode === undefined)("is what cli/main.ts runs, on a Node of this machine too", async () => {
+    const program = oldNode ?? "";
+    const { stdout: version } = await run(program, ["--version"]);
+    const { stdout, stderr } = await run(program, [join(root, "cli/main.ts"), "--version"]).catch(
+      (error: { stdout: string; stderr: string }) => error,
+    );
+    const found = version.trim().slice(1);
+    const isOld = Number.parseInt(found, 10) < 24;
+    expect(isOld ? stderr : stdout).toBe(
+      isOld
+        ? `svc requires Node.js 24 or newer; this is Node.js ${found}.\n`
+        : `svc ${manifest.version} (node ${found})\n`,
+    );
+  });
+
   test.each<[Record<string, string>, string]>([
     [{ node: "20.19.5" }, "svc requires Node.js 24 or newer; this is Node.js 20.19.5.\n"],
     [{ node: "14.0.0" }, "svc requires Node.js 24 or newer; this is Node.js 14.0.0.\n"],

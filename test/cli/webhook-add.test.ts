@@ -7,7 +7,7 @@ import { addWebhook } from "../../cli/project/add-webhook.ts";
 import { newProject } from "../../cli/project/templates/project.ts";
 import { senders } from "../../cli/senders/index.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
-import { commandRuntimes } from "../support/runtimes.ts";
+import { commandRuntimes, root } from "../support/runtimes.ts";
 import { svc, temporaryFolder, writeFiles } from "./support.ts";
 
 const file = "svc-project.yaml";
@@ -26,7 +26,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
       "Created samples/triage.hub.json.",
       "svc secrets set GITHUB_SECRET",
       "Paste the URL as Payload URL",
-      "docs/webhooks/github.md",
+      join(root, "docs/webhooks/github.md"),
     ]) {
       expect(added.stderr).toContain(text);
     }
@@ -74,7 +74,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
         sender: name,
         title,
         description,
-        docs: `docs/webhooks/${name}.md`,
+        docs: join(root, "docs/webhooks", `${name}.md`),
       })),
     );
     const table = await svc(runtime, ["webhook", "add"], { cwd });
@@ -96,7 +96,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
       slug: "typeform",
       files: [file, "samples/a.typeform.json"],
       secrets: { TYPEFORM_SECRET: expect.any(String) },
-      docs: "docs/webhooks/typeform.md",
+      docs: join(root, "docs/webhooks/typeform.md"),
     });
     expect(await readdir(join(cwd, "samples"))).toEqual(["a.typeform.json"]);
   });

@@ -101,6 +101,18 @@ describe("imports", () => {
       'import "gone";',
       'cannot import "gone": gone is not found in node_modules; install the project\'s dependencies',
     ],
+    [
+      "of a package that deno.json names and that is not in node_modules",
+      'import "far";',
+      'cannot import "far": far is not found in node_modules; set "nodeModulesDir" to "auto" in deno.json and run `deno install`',
+      { "deno.jsonc": '{ "imports": { "far": "npm:far@1", } } // Deno' },
+    ],
+    [
+      "of an installed package that deno.json names",
+      'import "hidden";',
+      null,
+      { "node_modules/hidden/index.js": "", "deno.json": '{ "imports": { "hidden": "npm:hidden@1" } }' },
+    ],
     ["of a part that a package does not have", 'import "there/part";', /there with \.\/part is not found/],
     [
       "of an undeclared package",

@@ -2,6 +2,7 @@ import { didYouMean } from "../../../project/suggest.ts";
 import { type Command, command } from "../../app/command.ts";
 import { CliError, UsageError } from "../../app/errors.ts";
 import { json } from "../../app/options.ts";
+import { docsPath } from "../../app/package-root.ts";
 import type { AddedWebhook } from "../../project/add-sender.ts";
 import { projectFolder } from "../../project/folder.ts";
 import type { Sender } from "../../senders/index.ts";
@@ -62,7 +63,7 @@ function listOf(senders: readonly Sender[]): string {
 }
 
 function pageOf(name: string): string {
-  return `docs/webhooks/${name}.md`;
+  return docsPath(`webhooks/${name}.md`);
 }
 
 function explain(sender: Sender, { target, slug, files, sample }: AddedWebhook): void {

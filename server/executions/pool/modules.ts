@@ -6,18 +6,8 @@
  * resolve. Copies would be stale after an upgrade.
  */
 import { randomUUID } from "node:crypto";
-import {
-  access,
-  lstat,
-  mkdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { lstat, mkdir, readFile, readlink, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { errorsFile } from "../runner/protocol.ts";
@@ -72,7 +62,7 @@ async function findProvided(): Promise<Provided> {
   const root = join(dirname(here), "..", "..", "..");
   const extension = extname(here);
   const packages = new Map<string, string>();
-  for (const name of pluginDependencies) await findPackage(name, root, packages);
+  for (const name of pluginDependencies) await findPackage(name, here, packages);
   return {
     extension,
     authoring: await realpath(join(root, "project", `authoring${extension}`)),
@@ -81,29 +71,45 @@ async function findProvided(): Promise<Provided> {
   };
 }
 
-/** Finds a package and its dependencies as Node does: in the nearest `node_modules` of a parent folder. */
-async function findPackage(name: string, from: string, found: Map<string, string>): Promise<void> {
+/**
+ * Finds a package and its dependencies as imports of a file do. Deno's cache has no folder `node_modules`, so the folders
+ * above the file cannot be searched for one.
+ */
+async function findPackage(name: string, importer: string, found: Map<string, string>): Promise<void> {
   if (found.has(name)) return;
-  for (let folder = from; ; folder = dirname(folder)) {
-    const candidate = join(folder, "node_modules", name);
-    if (
-      await access(join(candidate, "package.json")).then(
-        () => true,
-        () => false,
-      )
-    ) {
-      const real = await realpath(candidate);
-      found.set(name, real);
-      const manifest = JSON.parse(await readFile(join(real, "package.json"), "utf8")) as {
-        dependencies?: Record<string, string>;
-      };
-      for (const dependency of Object.keys(manifest.dependencies ?? {}))
-        await findPackage(dependency, real, found);
-      return;
-    }
-    if (folder === dirname(folder)) {
-      throw new Error(`Cannot provide svc/plugin, which needs the npm package ${name}: it is not installed`);
-    }
+  const { folder, dependencies } = await packageOf(name, importer);
+  found.set(name, folder);
+  for (const dependency of dependencies) await findPackage(dependency, join(folder, "package.json"), found);
+}
+
+async function packageOf(
+  name: string,
+  importer: string,
+): Promise<{ folder: string; dependencies: string[] }> {
+  let entry: string;
+  try {
+    entry = await realpath(createRequire(importer).resolve(name));
+  } catch (cause) {
+    throw new Error(`Cannot provide svc/plugin, which needs the npm package ${name}: it is not installed`, {
+      cause,
+    });
+  }
+  for (let folder = dirname(entry); ; folder = dirname(folder)) {
+    const manifest = await readManifest(folder);
+    if (manifest?.name === name) return { folder, dependencies: Object.keys(manifest.dependencies ?? {}) };
+    if (folder === dirname(folder)) throw new Error(`The npm package ${name} has no package.json`);
+  }
+}
+
+/** Null when the folder has none. */
+async function readManifest(
+  folder: string,
+): Promise<{ name?: string; dependencies?: Record<string, string> } | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
   }
 }
 
