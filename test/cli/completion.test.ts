@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { commandOf, commandRuntimes, root } from "../support/runtimes.ts";
 import { launcher, projectFolder, svc, temporaryFolder } from "./support.ts";
 
-describe.each(commandRuntimes("node"))("shell completion on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("shell completion on %s", (runtime) => {
   const suggestions = async (words: readonly string[], cwd?: string): Promise<string[]> => {
     const { code, stdout } = await svc(
       runtime,

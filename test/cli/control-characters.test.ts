@@ -48,7 +48,7 @@ function expectClean({ stdout, stderr }: Pick<Result, "stdout" | "stderr">, comm
   expect.soft(forbidden.exec(stderr), `standard error of ${command}`).toBeNull();
 }
 
-describe.each(commandRuntimes("node"))("hostile text with svc on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("hostile text with svc on %s", (runtime) => {
   const service = useService(runtime);
 
   test("is printed without control characters", async () => {

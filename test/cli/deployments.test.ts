@@ -13,7 +13,7 @@ interface Deployment {
   status: string;
 }
 
-describe.each(commandRuntimes("node"))("svc deployments on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc deployments on %s", (runtime) => {
   const service = useService(runtime);
 
   /** Pushes two versions of a project. */

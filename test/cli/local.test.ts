@@ -6,7 +6,7 @@ import { newProject } from "../../cli/project/templates/project.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 
-describe.each(commandRuntimes("node"))("without a service on %s,", (runtime) => {
+describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
   test("svc test runs all samples of a new project and removes its temporary folder", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, newProject("shop"));

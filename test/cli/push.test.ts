@@ -10,7 +10,7 @@ interface Deployments {
   deployments: { deployment_id: string; status: string }[];
 }
 
-describe.each(commandRuntimes("deno"))("svc push on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
   const service = useService(runtime);
 
   const deployed = async (project: string): Promise<Deployments["deployments"]> =>

@@ -13,7 +13,7 @@ const agents = {
     "export default async ({ count, ms }) => { for (let i = 0; i < count; i++) { console.log('tick ' + i); await new Promise((resolve) => setTimeout(resolve, ms)); } };",
 };
 
-describe.each(commandRuntimes("node"))("on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
   const service = useService(runtime);
   let folder: string;
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { run } from "../../cli/app/dispatch.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { leaves, type Result, svc } from "./support.ts";
 
-describe.each(commandRuntimes("deno"))("svc on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc on %s", (runtime) => {
   test("runs on this runtime", async () => {
     const { code, stdout } = await svc(runtime, ["--version"]);
     expect(stdout).toMatch(new RegExp(`^svc \\d+\\.\\d+\\.\\d+ \\(${runtime} \\d+\\.\\d+\\.\\d+\\)\n$`));

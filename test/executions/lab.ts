@@ -33,6 +33,15 @@ export const labLimits: PoolLimits = {
   blockedMs: 1500,
 };
 
+export interface Lifeline {
+  outcome: Promise<Outcome>;
+  /** Resolves when the process of the agent has ended. */
+  ended: Promise<unknown>;
+  /** Makes an agent that returned start an endless loop; resolves when it has started. */
+  spin(): Promise<void>;
+  pid: number;
+}
+
 export class Lab {
   /** Contains all files of this lab. */
   readonly folder: string;
@@ -129,10 +138,7 @@ export class Lab {
   }
 
   /** Runs an agent with a connection that shows when its process ends. */
-  async lifeline(
-    then: string,
-    more: Partial<Attempt> = {},
-  ): Promise<{ outcome: Promise<Outcome>; ended: Promise<unknown>; spoke: Promise<unknown>; pid: number }> {
+  async lifeline(then: string, more: Partial<Attempt> = {}): Promise<Lifeline> {
     this.#server ??= createServer((socket) => void this.#lifelines.push(socket)).listen(0, "127.0.0.1");
     const server = this.#server;
     if (!server.listening) await once(server, "listening");
@@ -152,7 +158,11 @@ export class Lab {
     });
     socket.write("go on");
     await began.promise;
-    return { outcome, ended, spoke: spoke.promise, pid: Number(pid.toString()) };
+    const spin = () => {
+      socket.write("spin");
+      return spoke.promise;
+    };
+    return { outcome, ended, spin, pid: Number(pid.toString()) };
   }
 
   async close(): Promise<void> {

@@ -6,8 +6,8 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { commandOf, type Runtime, root } from "../support/runtimes.ts";
-import type { Report } from "./scenario.ts";
+import { commandOf, commandRuntimes, type Runtime, root } from "../support/runtimes.ts";
+import type { Report, Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 
 type Line = { name: string; failure?: string } & Partial<Report>;
@@ -23,8 +23,9 @@ export function testWithin(): void {
 }
 
 export function testOn(runtime: Runtime): void {
-  const lines = useProgram(runtime);
-  for (const { name, check } of scenarios) {
+  const wanted = scenarios.filter(({ ofPool }) => !ofPool || commandRuntimes("node").includes(runtime));
+  const lines = useProgram(runtime, wanted);
+  for (const { name, check } of wanted) {
     test(name, { timeout: 300_000 }, async () => {
       const { failure, ...report } = await lines(name);
       expect(failure).toBeUndefined();
@@ -41,12 +42,12 @@ function expectNoPaths({ said, folders }: Report): void {
 }
 
 /** Runs the scenarios on a runtime and returns the report of each. */
-function useProgram(runtime: Runtime): (name: string) => Promise<Line> {
-  const lines = new Map(scenarios.map(({ name }) => [name, Promise.withResolvers<Line>()]));
+function useProgram(runtime: Runtime, wanted: readonly Scenario[]): (name: string) => Promise<Line> {
+  const lines = new Map(wanted.map(({ name }) => [name, Promise.withResolvers<Line>()]));
   const [command, ...args] = commandOf(runtime);
   let end: () => void = () => {};
   beforeAll(() => {
-    const child = spawn(command, [...args, join(root, "test/executions/run-scenarios.ts")], {
+    const child = spawn(command, [...args, join(root, "test/executions/run-scenarios.ts"), ...lines.keys()], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     end = () => child.kill();

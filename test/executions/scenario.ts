@@ -6,6 +6,8 @@ import { Lab } from "./lab.ts";
 
 export interface Scenario {
   name: string;
+  /** The pool decides the result, so that it does not depend on the runtime of the runners. */
+  ofPool?: boolean;
   run(): Promise<Report>;
   check(found: unknown, expect: ExpectStatic, runtime: RuntimeName): void;
 }
@@ -41,3 +43,9 @@ export function scenario<Found>(
     },
   };
 }
+
+/** A scenario about the choice, number and end of runners. `npm test` runs it on Node. */
+export const poolScenario: typeof scenario = (...definition) => ({
+  ...scenario(...definition),
+  ofPool: true,
+});

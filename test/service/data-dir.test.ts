@@ -7,7 +7,7 @@ import { lockDataDir } from "../../server/store/lock.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
 import { deploy } from "../support/project.ts";
 import { ok, runToEnd } from "../support/rest.ts";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { TestServer } from "../support/server.ts";
 
 /** Entries that other users could reach: those below a private folder are out of reach. */
@@ -23,7 +23,7 @@ function reachable(folder: string, root: string = folder): string[] {
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe.each(runtimes)("the data folder on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("the data folder on %s", (runtime) => {
   test("is created for its owner only, and restricted again when it was opened", async () => {
     const parent = mkdtempSync(join(tmpdir(), "svc-data-"));
     onTestFinished(() => rmSync(parent, { recursive: true, force: true }));

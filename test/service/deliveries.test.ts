@@ -13,7 +13,7 @@ import type {
   ExecutionPage,
   HealthJson,
 } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const project: ProjectSource = {
   agents: {
@@ -45,7 +45,7 @@ const project: ProjectSource = {
 
 const standardSecret = `whsec_${Buffer.from("a secret of the standard sender").toString("base64")}`;
 
-onEveryRuntime("deliveries", {}, (server) => {
+onRuntime("bun", "deliveries", {}, (server) => {
   let org = "";
   beforeAll(async () => {
     await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "first-secret" } });

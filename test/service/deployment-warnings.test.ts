@@ -4,9 +4,9 @@ import { all, notify } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ok } from "../support/rest.ts";
 import type { DeploymentJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
-onEveryRuntime("warnings of a deployment", {}, (server) => {
+onRuntime("deno", "warnings of a deployment", {}, (server) => {
   const signed = (slug: string, secret: string | string[]) => ({
     slug,
     signature: { scheme: "github", secret },

@@ -11,7 +11,7 @@ import { all, notify, run as statement } from "../../server/store/engine.ts";
 import { putSecret } from "../../server/store/secrets.ts";
 import { deploy } from "../support/project.ts";
 import { call, ok, runToEnd } from "../support/rest.ts";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { TestServer } from "../support/server.ts";
 import type { WebhookListJson } from "../support/shapes.ts";
 import { openStore, orgId, rows, temporaryFolder } from "../support/store.ts";
@@ -71,7 +71,7 @@ describe("openMasterKey", () => {
   });
 });
 
-describe.each(runtimes)("a server on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("a server on %s", (runtime) => {
   const secretive = {
     name: "secretive",
     agents: {

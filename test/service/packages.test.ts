@@ -5,14 +5,14 @@ import { expect, test } from "vitest";
 import { type Entry, tar } from "../project/archives.ts";
 import { upload } from "../support/project.ts";
 import { call, expectError } from "../support/rest.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const project: Entry[] = [
   { name: "svc-project.yaml", data: "name: demo\nversion: '1'\nagents: [{ name: a }]\n" },
   { name: "agents/a.ts", data: "export default () => 1;\n" },
 ];
 
-onEveryRuntime("packages", {}, (server) => {
+onRuntime("deno", "packages", {}, (server) => {
   const deploy = async (entries: readonly Entry[]) => {
     const archive = tar(entries);
     const digest = createHash("sha256").update(archive).digest("hex");

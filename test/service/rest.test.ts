@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { exchange, head } from "../support/raw.ts";
 import { call, expectError, ok } from "../support/rest.ts";
 import type { DeploymentPage, ErrorJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
-onEveryRuntime("REST", {}, (server) => {
+onRuntime("deno", "REST", {}, (server) => {
   test("returns one message for all invalid keys", async () => {
     const none = await call(server, "GET", "/api/v1/organization", { key: null });
     expectError(none, 401, "unauthenticated", /^The request has no API key: send it in the header/);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { call, ended, expectError, lines, ok, open, run, runToEnd, watched } from "../support/rest.ts";
 import type { AcceptedJson, HealthJson, LogLineJson, WatchEvent } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const agents = {
   counts: {
@@ -23,7 +23,7 @@ const agents = {
   },
 };
 
-onEveryRuntime("streams", {}, (server) => {
+onRuntime("deno", "streams", {}, (server) => {
   beforeAll(async () => {
     await deploy(server, { agents });
     await deploy(server, { agents }, { environment: "staging" });

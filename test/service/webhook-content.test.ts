@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy, type ProjectSource } from "../support/project.ts";
 import { call, expectError, ok } from "../support/rest.ts";
 import type { AcceptedJson, ExecutionJson, HealthJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const project: ProjectSource = {
   agents: {
@@ -35,7 +35,7 @@ const project: ProjectSource = {
   },
 };
 
-onEveryRuntime("webhook content", {}, (server) => {
+onRuntime("bun", "webhook content", {}, (server) => {
   let org = "";
   beforeAll(async () => {
     await ok(server, "PUT", "/api/v1/secrets/HUB", { json: { value: "hub-secret" } });

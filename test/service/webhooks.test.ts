@@ -7,7 +7,7 @@ import { deploy, type ProjectSource } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
 import { type CallOptions, call, ended, expectError, ok, runToEnd } from "../support/rest.ts";
 import type { AcceptedJson, ExecutionPage, WebhookListJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 /** A payload with this many levels of objects. */
 const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${"}".repeat(levels - 1)}`;
@@ -54,7 +54,7 @@ const project: ProjectSource = {
 /** Rate limits stay enabled, with bursts that the tests do not reach. */
 const env = { SVC_WEBHOOK_BURST: "10000", SVC_ORGANIZATION_BURST: "10000" };
 
-onEveryRuntime("webhooks", { env }, (server) => {
+onRuntime("node", "webhooks", { env }, (server) => {
   let org = "";
   beforeAll(async () => {
     await deploy(server, project);

@@ -1,5 +1,5 @@
 /** The log of users' code. */
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 export const logs: Scenario[] = [
   scenario(
@@ -107,7 +107,7 @@ export const logs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a flood of lines does not affect other executions",
     async (lab) => {
       const outcome = await lab.run("logs", { way: "flood" });
@@ -125,7 +125,7 @@ export const logs: Scenario[] = [
       }),
   ),
 
-  scenario(
+  poolScenario(
     "lines outside of executions are limited per minute",
     async (lab) => {
       await lab.run("logs", { way: "floodStray" }, { alone: true });

@@ -1,7 +1,7 @@
 /** The outcome of an attempt, and of other attempts in the same runner. */
 import type { Attempt, Outcome } from "../../../server/executions/pool/index.ts";
 import { runtime } from "../../../server/runtime.ts";
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 type Failed = Extract<Outcome, { type: "failed" }>;
 
@@ -240,7 +240,7 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "an attempt that runs alone does not share its runner before, during or after",
     async (lab) => {
       const before = await lab.run("outcome", { end: "pid" });
@@ -261,7 +261,7 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a runner that uses much memory is replaced before it exceeds the limit",
     async (lab) => {
       const first = await lab.run("outcome", { end: "keep" });

@@ -1,5 +1,5 @@
 /** `ctx.run`. */
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 export const runs: Scenario[] = [
   scenario(
@@ -74,7 +74,7 @@ export const runs: Scenario[] = [
     (outcome, expect) => expect(outcome).toMatchObject({ type: "failed", reason: "timeout" }),
   ),
 
-  scenario(
+  poolScenario(
     "an attempt that waits for a child execution holds no slot",
     (lab) => lab.run("nest", { levels: 30 }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "30" }),

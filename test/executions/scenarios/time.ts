@@ -1,5 +1,5 @@
 /** Timeouts, cancellation and blocked event loops. */
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 const timeout = { type: "failed", reason: "timeout", final: false };
 
@@ -40,7 +40,7 @@ export const time: Scenario[] = [
     { killGraceMs: 300 },
   ),
 
-  scenario(
+  poolScenario(
     "a runner with an aborted attempt gets no more attempts",
     async (lab) => {
       const hanging = lab.lifeline("hang");
@@ -78,7 +78,7 @@ export const time: Scenario[] = [
       }),
   ),
 
-  scenario(
+  poolScenario(
     "a queued attempt is cancelled immediately",
     async (lab) => {
       const { outcome: holder } = await lab.lifeline("hang");
@@ -97,7 +97,7 @@ export const time: Scenario[] = [
     { executionsPerRunner: 1, runnersPerDeployment: 1, killGraceMs: 300 },
   ),
 
-  scenario(
+  poolScenario(
     "an endless loop without other attempts runs until its timeout",
     (lab) => lab.run("outcome", { end: "spin" }, { alone: true, timeoutMs: 2500 }),
     (outcome, expect) => expect(outcome).toMatchObject(timeout),
@@ -121,7 +121,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a deployment whose runner crashed starts at most two runners for a while",
     async (lab) => {
       const before = lab.pools.free(lab.deploymentId);
@@ -138,7 +138,7 @@ export const time: Scenario[] = [
     { executionsPerRunner: 1, runnersPerDeployment: 4, killGraceMs: 300 },
   ),
 
-  scenario(
+  poolScenario(
     "a deployment whose runner blocks its event loop starts at most two runners",
     async (lab) => {
       const spinning = await lab.lifeline("spin", { timeoutMs: 4000 });
@@ -154,7 +154,7 @@ export const time: Scenario[] = [
     { executionsPerRunner: 1, runnersPerDeployment: 4, killGraceMs: 300, blockedMs: 10_000 },
   ),
 
-  scenario(
+  poolScenario(
     "attempts go to another runner while one is blocked",
     async (lab) => {
       const { outcome, pid } = await lab.lifeline("spin", { timeoutMs: 2000 });
@@ -176,9 +176,9 @@ export const time: Scenario[] = [
   scenario(
     "an endless loop that an earlier attempt left behind makes the next attempt a suspect",
     async (lab) => {
-      const { outcome, spoke } = await lab.lifeline("spinLater");
+      const { outcome, spin } = await lab.lifeline("spinLater");
       const first = await outcome;
-      await spoke;
+      await spin();
       const second = await lab.run("outcome", { end: "pid" });
       const third = await lab.run("outcome", { end: "pid" });
       return { first, second, third };
@@ -190,7 +190,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "an idle runner ends",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("return");
@@ -202,7 +202,7 @@ export const time: Scenario[] = [
     { idleMs: 100 },
   ),
 
-  scenario(
+  poolScenario(
     "retire ends a runner when its attempts have finished",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("return");
@@ -229,7 +229,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "close waits for running attempts within the grace period",
     async (lab) => {
       const gated = lab.run("gate", { gate: "a" });
@@ -246,7 +246,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "close hands back unfinished and queued attempts",
     async (lab) => {
       const { outcome, ended } = await lab.lifeline("hang");
@@ -262,7 +262,7 @@ export const time: Scenario[] = [
     { executionsPerRunner: 1, runnersPerDeployment: 1 },
   ),
 
-  scenario(
+  poolScenario(
     "attempts are handed back when no runner can be started",
     async (lab) => {
       const { rmSync } = await import("node:fs");

@@ -10,10 +10,11 @@ export default async function lifeline(input: { port: number; then: string }): P
   if (input.then === "spin") for (;;);
   if (input.then === "hang") await new Promise(() => {});
   if (input.then === "spinLater") {
-    setTimeout(() => {
-      socket.write("spinning");
-      for (;;);
-    }, 0);
+    socket.once("data", () => {
+      socket.write("spinning", () => {
+        for (;;);
+      });
+    });
   }
   return "returned";
 }
