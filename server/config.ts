@@ -119,7 +119,7 @@ export interface LimitVariable {
   alias?: string;
 }
 
-/** The environment variable, default and minimum of each limit. The README's table lists the same. */
+/** The environment variable, default and minimum of each limit. The table in docs/configuration.md lists the same. */
 export const limitVariables: Record<keyof Limits, LimitVariable> = {
   webhookBytes: { variable: "SVC_MAX_WEBHOOK_BYTES", default: 1024 ** 2, min: 1 },
   jsonDepth: { variable: "SVC_MAX_JSON_DEPTH", default: 64, min: 1 },

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorInfoSchema, RetryInfoSchema } from "../../proto/google/rpc/error_details_pb.ts";
 import { CliError } from "../app/errors.ts";
+import { docsPath } from "../app/package-root.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { ConnectionFailed, UnexpectedResponse } from "./transport.ts";
 
@@ -101,7 +102,10 @@ function adviceFor(error: ConnectError): string {
     case Code.NotFound:
       return "Check the name or ID, and that the API key belongs to the same organization.";
     case Code.ResourceExhausted:
-      return retryAdvice(error, "Try again later or send less. The README lists all limits.");
+      return retryAdvice(
+        error,
+        `Try again later or send less. ${docsPath("configuration.md")} lists all limits.`,
+      );
     case Code.DeadlineExceeded:
       return "Try again.";
     default:

@@ -140,7 +140,6 @@ describe("the published package", () => {
           "CHANGELOG.md",
           "LICENSE",
           "cli/launcher.js",
-          "project.schema.json",
         ].includes(path),
     );
     expect(odd).toEqual([]);
@@ -175,7 +174,6 @@ async function copyOfRepository(): Promise<string> {
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
-    "project.schema.json",
   ]) {
     cpSync(join(root, name), join(copy, name));
   }

@@ -1,8 +1,5 @@
 /** Keeps the voice: standard technical English with the terms of the field, in everything that people read. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../support/runtimes.ts";
 import {
   documentProse,
   filesUnder,
@@ -44,7 +41,8 @@ const documents = [
   "README.md",
   "CHANGELOG.md",
   "plugin/README.md",
-  ...(existsSync(join(root, "docs")) ? filesUnder("docs", /\.md$/) : []),
+  ...filesUnder("docs", /\.md$/),
+  ...filesUnder("examples", /\.md$/),
 ];
 const published = ["server", "cli", "client", "project", "plugin"];
 const parts: Readonly<Record<string, () => Passage[]>> = {

@@ -1,0 +1,30 @@
+/**
+ * The commands of the documents that no test runs, each with its reason. Every `svc` command among them is still parsed
+ * with the definitions of the commands: see `commands.test.ts`.
+ */
+export const notRun: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [
+    /^(?:npm|bun|deno) (?:ci|install|add|i)\b/,
+    "installs from a registry; test/demo runs the demo, and test/layouts installs the packed package",
+  ],
+  [/^svc serve\b/, "runs until it is stopped; the server of the test takes its place"],
+  [/^export (?:SVC|AWS)_\w+=/, "the test sets the variables to those of its server"],
+  [/^npx openapi-typescript\b/, "needs TypeScript 5; test/openapi runs it"],
+  [/\bexample\.com\b/, "a host that does not exist"],
+];
+
+/** Pages whose commands other tests run, or whose commands are parsed only. */
+export const parsedPages: readonly (readonly [pages: RegExp, reason: string])[] = [
+  [
+    /^docs\/webhooks\//,
+    "the same three commands for 32 senders; test/cli/webhook-add runs them for every sender",
+  ],
+  [/^docs\/cli\.md$/, "examples of the commands, which test/cli runs; their ids and files are placeholders"],
+  [/^docs\/(?:api|client)\.md$/, "test/client/docs runs them"],
+  [
+    /^docs\/(?:scaling|storage|security)\.md$/,
+    "they need PostgreSQL, S3, several machines or a container engine",
+  ],
+  [/^README\.md$/, "test/architecture/readme runs them"],
+  [/^examples\//, "test/examples deploys and runs the examples"],
+];
