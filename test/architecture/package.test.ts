@@ -140,6 +140,7 @@ describe("the published package", () => {
           "CHANGELOG.md",
           "LICENSE",
           "cli/launcher.js",
+          "project.schema.json",
         ].includes(path),
     );
     expect(odd).toEqual([]);
@@ -174,6 +175,7 @@ async function copyOfRepository(): Promise<string> {
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
+    "project.schema.json",
   ]) {
     cpSync(join(root, name), join(copy, name));
   }

@@ -1,0 +1,37 @@
+/**
+ * The JSON Schema of the project file, for editors and for the reference. It describes each key, and accepts every file
+ * that the parser accepts. Rules between keys, such as unique names, are checked by the parser alone.
+ */
+import { maxHosts } from "../file/network.ts";
+import { schedule, schedules } from "./schedule.ts";
+import { target } from "./target.ts";
+import { list, map, optionalList, ref, type Schema, text } from "./values.ts";
+import { webhook } from "./webhook.ts";
+
+/** The file of the schema, in the root folder of this package. */
+export const SCHEMA_FILE = "project.schema.json";
+
+export const projectSchema: Schema = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  title: "svc-project.yaml",
+  ...(map(
+    "A project of agents and workflows, which `svc push` deploys.",
+    {
+      name: text("Name of the project."),
+      version: text('Version of the project, in quotes: "1.0.0".'),
+      agents: optionalList("Agents, whose modules are in agents/.", ref("agent")),
+      workflows: optionalList("Workflows, whose modules are in workflows/.", ref("workflow")),
+      schedules,
+      network: list(
+        'Hosts that the code may reach: names such as api.github.com, "*.stripe.com" or db.example.com:5432. Default: all that the server allows.',
+        text("A host, with an optional port.", {
+          pattern:
+            "^(\\*\\.)?([A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63})*|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$",
+        }),
+        { maxItems: maxHosts },
+      ),
+    },
+    { required: ["name", "version"] },
+  ) as object),
+  definitions: { agent: target("agent"), workflow: target("workflow"), webhook, schedule },
+};
