@@ -61,5 +61,11 @@ export const http1Handover: "self" | "emit" | "loopback" = (
  */
 export const http2EndsInPacket: boolean = runtime.name !== "deno";
 
+/**
+ * Whether the runtime closes a connection of HTTP/2 when a request ends short of its Content-Length, and not only the stream
+ * (RFC 9113, section 8.1.1).
+ */
+export const http2ShortBodyEndsSession: boolean = runtime.name === "deno";
+
 /** For display, for example `node 24.21.0`. */
 export const runtimeName: string = `${runtime.name} ${runtime.version}`;

@@ -1,5 +1,6 @@
 /** Responses of REST paths: JSON, and errors in the one public format. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import type { ConnectError } from "@connectrpc/connect";
 import { errorJson, statusHeader, statusOf } from "../errors.ts";
 import { discardRest, mustClose } from "./body-pace.ts";
@@ -15,12 +16,37 @@ export function sendJson(
   headers: Record<string, string> = {},
 ): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  response.writeHead(status, {
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-    ...headers,
-  });
-  response.end(text);
+  const length = String(Buffer.byteLength(text));
+  sendWhole(
+    response,
+    status,
+    { "content-type": "application/json", "content-length": length, ...headers },
+    text,
+  );
+}
+
+/**
+ * Sends a whole response. Over HTTP/2 its end is in the packet of its headers: clients that stop sending at the headers may
+ * end their request short of its Content-Length, and the runtime resets such a stream unless its response is complete.
+ * `response.end` sends the end in a later packet, because trailers could follow.
+ */
+export function sendWhole(
+  response: Response,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+): void {
+  if (!("stream" in response)) {
+    response.writeHead(status, headers);
+    response.end(body);
+    return;
+  }
+  const stream = response.stream as ServerHttp2Stream;
+  if (stream.destroyed || stream.closed) return;
+  // Drops headers that HTTP/2 does not have.
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  stream.respond({ ":status": status, ...response.getHeaders() });
+  if (response.req.method !== "HEAD") stream.end(body);
 }
 
 /** Errors of the router carry headers of its protocol, which must not reach a REST response. */

@@ -7,6 +7,7 @@ import type { IncomingMessage as Request, ServerResponse as Response } from "nod
 import type { Duplex, Readable, Writable } from "node:stream";
 import type { ConnectError } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
+import { http2ShortBodyEndsSession } from "../runtime.ts";
 
 export interface Pace {
   /** In each window at least this rate must be reached, on average. */
@@ -114,7 +115,7 @@ function finish(request: Request): void {
   // A request of HTTP/2 counts as complete when its response has ended, and only its stream tells the rest.
   const source: Readable = "stream" in request ? (request.stream as Readable) : request;
   if (source.destroyed || source.readableEnded || (source === request && request.complete)) return;
-  if (stalled.has(request)) {
+  if (stalled.has(request) || mayEndSession(request)) {
     giveUp(request);
     return;
   }
@@ -131,6 +132,11 @@ function finish(request: Request): void {
   source.once("end", stop);
   source.once("close", stop);
   source.resume();
+}
+
+/** Whether a client that ends the request short of its Content-Length would end its other calls too. */
+function mayEndSession(request: Request): boolean {
+  return http2ShortBodyEndsSession && "stream" in request && request.headers["content-length"] !== undefined;
 }
 
 function giveUp(request: Request): void {

@@ -64,3 +64,25 @@ export function request(
   });
   return frame(frameType.headers, endHeaders | (method === "GET" ? endStream : 0), stream, block);
 }
+
+export interface Frame {
+  type: number;
+  flags: number;
+  stream: number;
+  payload: Buffer;
+}
+
+/** The frames that arrive. */
+export async function* readFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of source) {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const end = 9 + (rest.byteLength >= 9 ? rest.readUIntBE(0, 3) : 0);
+      if (rest.byteLength < end) break;
+      const payload = rest.subarray(9, end);
+      yield { type: rest.readUInt8(3), flags: rest.readUInt8(4), stream: rest.readUInt32BE(5), payload };
+      rest = rest.subarray(end);
+    }
+  }
+}

@@ -11,8 +11,8 @@ import { errorJson, httpStatusOf } from "../../errors.ts";
 
 const detailsHeader = "grpc-status-details-bin";
 /** Flags of the last envelope of a stream. */
-const connectEnd = 0b0000_0010;
-const grpcWebTrailers = 0b1000_0000;
+export const connectEnd = 0b0000_0010;
+export const grpcWebTrailers = 0b1000_0000;
 const compressed = 0b0000_0001;
 const prefixBytes = 5;
 

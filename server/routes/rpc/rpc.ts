@@ -24,7 +24,7 @@ import { readInTime } from "../body-pace.ts";
 import { refuseMethod } from "../methods.ts";
 import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
-import { sendTrailersOnly } from "./trailers-only.ts";
+import { sendEarlyError } from "./early-error.ts";
 
 /** A message of at most 2 MiB arrives within this time. */
 const pace = { minBytesPerSecond: 1024, windowMs: 10_000, totalMs: 30_000 };
@@ -74,7 +74,7 @@ export function createRpcHandler({
       const result = await handler({ ...call, method: verb, body: readInTime(request, pace) });
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);
-      const rest = await sendTrailersOnly(request, response, await correct(result));
+      const rest = await sendEarlyError(request, response, await correct(result));
       if (rest === null) return;
       await universalResponseToNodeResponse(rest, response).catch((error: unknown) => {
         // The client ended the call. Deno does not destroy its response.
