@@ -53,6 +53,7 @@ const parts: Readonly<Record<string, () => Passage[]>> = {
   "client/": () => filesUnder("client", /\.ts$/).flatMap(sourceProse),
   "project/": () => filesUnder("project", /\.ts$/).flatMap(sourceProse),
   "plugin/": () => filesUnder("plugin", /\.ts$/).flatMap(sourceProse),
+  "examples/": () => filesUnder("examples", /\.ts$/).flatMap(sourceProse),
   "test/": () =>
     filesUnder("test", /\.ts$/)
       .filter((file) => !exempt.has(file))

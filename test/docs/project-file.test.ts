@@ -66,8 +66,16 @@ test("docs/project-file.md lists all keys", async () => {
     intro,
     section("Project", schema),
     section("Agents and workflows", agent, "Entries of `agents` and `workflows`."),
-    section("Webhooks", webhook, "Entries of `webhooks` of an agent or workflow. See [webhooks](webhooks/README.md)."),
-    section("Schedules", schedule, "Keys of `schedules.agents.<name>` and `schedules.workflows.<name>`. See [schedules](schedules.md)."),
+    section(
+      "Webhooks",
+      webhook,
+      "Entries of `webhooks` of an agent or workflow. See [webhooks](webhooks/README.md).",
+    ),
+    section(
+      "Schedules",
+      schedule,
+      "Keys of `schedules.agents.<name>` and `schedules.workflows.<name>`. See [schedules](schedules.md).",
+    ),
   ].join("\n");
   await expect(text).toMatchFileSnapshot(join(root, "docs/project-file.md"));
 });

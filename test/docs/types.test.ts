@@ -1,6 +1,16 @@
-/** Type-checks the TypeScript blocks of all documents, as modules of a project that depends on `svc`. */
+/** Type-checks the TypeScript blocks of all documents, as modules of a project that depends on `svc`, and the examples. */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -31,6 +41,10 @@ const notChecked: readonly (readonly [isExcluded: (block: Block) => boolean, rea
     "syntax that some runtimes reject; typescript.test.ts loads it",
   ],
 ];
+
+const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
 
 const compilerOptions = {
   target: "esnext",
@@ -68,13 +82,33 @@ test("the TypeScript blocks have no errors", async () => {
     const base = join(folder, `program-${index}`);
     for (const block of program) write(join(base, pathOf(block)), sourceOf(block));
     writeFileSync(join(base, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*.ts"] }));
-    const { stdout } = await promisify(execFile)(bin("tsc"), ["-p", base, "--pretty", "false"], {
-      cwd: base,
-    }).catch((error: { stdout: string }) => error);
-    return stdout;
+    return errorsOf(base);
   });
   expect((await Promise.all(checks)).join("")).toBe("");
 });
+
+test.each(examples)("%s has no type errors with its own tsconfig.json", async (name) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-example-")));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(join(root, "examples", name), folder, { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const config = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8")) as {
+    compilerOptions: Record<string, unknown>;
+  };
+  expect(config.compilerOptions).toMatchObject({ strict: true, erasableSyntaxOnly: true });
+  // The example finds `svc` in its node_modules; the test, in this checkout.
+  config.compilerOptions.paths = compilerOptions.paths;
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  expect(await errorsOf(folder)).toBe("");
+});
+
+/** The errors of a TypeScript program. */
+async function errorsOf(folder: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(bin("tsc"), ["-p", folder, "--pretty", "false"], {
+    cwd: folder,
+  }).catch((error: { stdout: string }) => error);
+  return stdout;
+}
 
 /** Files of one page are in one folder, so that they can import each other. */
 function pathOf({ page, line, file }: Block): string {
