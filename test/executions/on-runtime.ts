@@ -13,7 +13,7 @@ import { scenarios } from "./scenarios/index.ts";
 type Line = { name: string; failure?: string } & Partial<Report>;
 
 export function testWithin(): void {
-  for (const { name, run, check } of scenarios) {
+  for (const { name, run, check } of scenariosOf("node")) {
     test(name, async () => {
       const report: Report = JSON.parse(JSON.stringify(await run()));
       check(report.found, expect, "node");
@@ -23,7 +23,7 @@ export function testWithin(): void {
 }
 
 export function testOn(runtime: Runtime): void {
-  const wanted = scenarios.filter(({ ofPool }) => !ofPool || commandRuntimes("node").includes(runtime));
+  const wanted = scenariosOf(runtime);
   const lines = useProgram(runtime, wanted);
   for (const { name, check } of wanted) {
     test(name, { timeout: 300_000 }, async () => {
@@ -33,6 +33,10 @@ export function testOn(runtime: Runtime): void {
       expectNoPaths(report as Report);
     });
   }
+}
+
+function scenariosOf(runtime: Runtime): readonly Scenario[] {
+  return scenarios.filter(({ ofPool }) => !ofPool || commandRuntimes("bun").includes(runtime));
 }
 
 /** Users see everything that leaves the pool. It must not contain folders of the server. */

@@ -44,7 +44,7 @@ export function scenario<Found>(
   };
 }
 
-/** A scenario about the choice, number and end of runners. `npm test` runs it on Node. */
+/** A scenario about the choice, number and end of runners. `npm test` runs it on Bun, whose runners start fastest. */
 export const poolScenario: typeof scenario = (...definition) => ({
   ...scenario(...definition),
   ofPool: true,
