@@ -10,7 +10,7 @@ import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
 import { RemotePools } from "./executions/module-checks/remote-pools.ts";
 import { Notifier } from "./executions/notifier.ts";
-import { type Boundary, describeBoundary, holds } from "./executions/sandbox/boundary.ts";
+import { type Boundary, describeBoundary, enforcesNetwork, holds } from "./executions/sandbox/boundary.ts";
 import { chooseBoundary } from "./executions/sandbox/choose-boundary.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { createListener, type Listener } from "./listener/index.ts";
@@ -30,7 +30,7 @@ import { countOrganizations } from "./store/organizations.ts";
 import { isolationSetting, putSetting } from "./store/settings.ts";
 import { type FetchUrl, fetchUrl } from "./webhooks/fetch.ts";
 import { WebhookLimits } from "./webhooks/limits.ts";
-import { RejectionLog } from "./webhooks/rejection-log.ts";
+import { type OnRejection, RejectionLog } from "./webhooks/rejection-log.ts";
 import { RouteTable } from "./webhooks/route-table.ts";
 import { SnsVerifier } from "./webhooks/sns/verifier.ts";
 import { Trigger } from "./webhooks/trigger.ts";
@@ -50,13 +50,18 @@ export interface RunningServer {
   publicUrl: string;
   /** The boundary around runners, in words; null without runners. */
   isolation: string | null;
+  /** Whether the boundary can restrict the hosts that runners reach. */
+  enforcesNetwork: boolean;
   /**
    * Creates the first organization in an empty store, then serves requests. Until then requests are answered with 503.
    * @param showFirstKey - called with the first API key before the key is stored, unless the operator provided one
    */
   open(showFirstKey: (key: string) => void): Promise<void>;
-  /** Stops accepting requests and finishes or requeues running executions; resolves within 30 s. */
-  close(): Promise<void>;
+  /**
+   * Stops accepting requests and finishes or requeues running executions; resolves within 30 s.
+   * @param graceMs - how long running executions may continue; by default 20 s
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface Outside {
@@ -64,11 +69,23 @@ export interface Outside {
   fetchUrl?: FetchUrl;
   /** Several servers use the data folder. */
   shared?: boolean;
+  /** The server belongs to `svc dev` or `svc test` of one project. */
+  local?: LocalMode;
+}
+
+/** Differences between `svc serve` and the servers that `svc dev` and `svc test` embed. */
+export interface LocalMode {
+  /** `test` runs no schedules, and retries failed attempts without a delay. */
+  purpose: "dev" | "test";
+  /** Called when an attempt of an execution starts. */
+  onAttempt(executionId: string): void;
+  /** Called for webhook requests that start no execution. */
+  onRejection?: OnRejection;
 }
 
 /**
  * Listens before it opens the data folder, so that a start that fails because of the port leaves nothing behind.
- * @param outside - replaced in tests
+ * @param outside - differs in tests, and in `svc dev` and `svc test`
  * @throws Error with one sentence; `StartError` when there is specific advice
  */
 export async function startServer(config: Config, outside: Outside = {}): Promise<RunningServer> {
@@ -91,6 +108,7 @@ export async function startServer(config: Config, outside: Outside = {}): Promis
       listener,
       url,
       fetchUrl: outside.fetchUrl ?? fetchUrl,
+      local: outside.local ?? null,
       serve: (next: Handler) => (handler = next),
     };
     return await compose(parts);
@@ -109,12 +127,13 @@ interface Parts {
   listener: Listener;
   url: string;
   fetchUrl: FetchUrl;
+  local: LocalMode | null;
   /** Sets the handler of all later requests. */
   serve(handler: Handler): void;
 }
 
 async function compose(parts: Parts): Promise<RunningServer> {
-  const { config, listener, url, serve } = parts;
+  const { config, listener, local, url, serve } = parts;
   const { engine, exclusive } = parts.store;
   const { limits } = config;
   const boundary =
@@ -135,7 +154,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     deployments.definition(orgId, deploymentId);
   const vault = new Vault(engine, master);
   const redactors = new Redactors();
-  const rejections = new RejectionLog(engine);
+  const rejections = new RejectionLog(engine, local?.onRejection);
   const owner = newOwner();
   const executor = new Executor({
     engine,
@@ -149,6 +168,8 @@ async function compose(parts: Parts): Promise<RunningServer> {
       return opened;
     },
     redactorOf: (orgId) => redactors.of(orgId),
+    retriesAtOnce: local?.purpose === "test",
+    onAttempt: (executionId) => local?.onAttempt(executionId),
   });
   const scheduler = new Scheduler({ engine, clock: systemClock });
   const worker =
@@ -157,6 +178,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
       : openWorker({
           ...{ config, store: parts.store, boundary, owner, executor, scheduler, notifier, logs },
           ...{ redactors, deployments, storage, packages },
+          runsSchedules: local?.purpose !== "test",
         });
   const organizationOf = async (id: string): Promise<string> => (await deployments.location(id)).orgId;
   const pools = worker?.pools ?? new RemotePools({ engine, organizationOf, closing: closing.signal });
@@ -170,6 +192,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     packages,
     pools,
     boundary,
+    isLocal: local !== null,
     executor,
     scheduler,
     routes,
@@ -192,6 +215,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     url,
     publicUrl: app.baseUrl(),
     isolation: boundary === null ? null : describeBoundary(boundary),
+    enforcesNetwork: boundary !== null && enforcesNetwork(boundary),
     async open(showFirstKey) {
       const isReady = (): boolean => ready;
       if (config.role === "worker") {
@@ -203,12 +227,12 @@ async function compose(parts: Parts): Promise<RunningServer> {
       }
       ready = true;
     },
-    async close() {
+    async close(graceMs = shutdownGraceMs) {
       ready = false;
       const drained = listener.drain();
       closing.abort();
       await worker?.close();
-      await executor.close(shutdownGraceMs);
+      await executor.close(graceMs);
       // Streams have ended, and their last bytes are on the way.
       await Promise.race([drained, setTimeout(flushMs)]);
       listener.close();

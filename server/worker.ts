@@ -33,6 +33,7 @@ export interface WorkerParts {
   deployments: DeploymentCache;
   storage: ObjectStorage;
   packages: Packages;
+  runsSchedules: boolean;
 }
 
 export interface Worker {
@@ -98,7 +99,7 @@ export function openWorker(parts: WorkerParts): Worker {
     pools,
     async start() {
       await executor.start(pools, (owner) => exclusive || scratch.hasEnded(owner));
-      scheduler.start();
+      if (parts.runsSchedules) scheduler.start();
       housekeeper.start();
       // Another process may accept deployments without being able to check them.
       if (!exclusive) checks.start();

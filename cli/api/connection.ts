@@ -34,8 +34,9 @@ const loaded = new Set<DescService>();
 export interface Connection {
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** The name of the profile that holds the key; null for the environment variables. */
+  /** The name of the profile that holds the key; null for another source. */
   readonly profile: string | null;
+  readonly source: Selection["source"];
   /** Returns a client of one service. The first call imports Connect. */
   client<Name extends keyof Services>(name: Name): Promise<Client<Services[Name]>>;
 }
@@ -59,11 +60,12 @@ export function openConnection(options: ConnectionOptions = {}): Connection {
 
 /** Connects with an address and a key. Sends nothing. */
 export function connectionTo(selection: Selection, options: ConnectionOptions = {}): Connection {
-  const { baseUrl, apiKey, profile } = selection;
+  const { baseUrl, apiKey, profile, source } = selection;
   let transport: Promise<Transport> | undefined;
   return {
     baseUrl,
     profile,
+    source,
     async client<Name extends keyof Services>(name: Name) {
       transport ??= import("./transport.ts").then(({ createTransport }) =>
         createTransport({ baseUrl, apiKey, verbose: options.verbose === true }),

@@ -33,6 +33,11 @@ export function isAuthenticationFailure(error: unknown): boolean {
   return isResponse(error) && error.code === Code.Unauthenticated;
 }
 
+/** Whether another project of the environment has an agent or workflow of the same name. */
+export function isNameTaken(error: unknown): boolean {
+  return isResponse(error) && reasonOf(error) === "NAME_TAKEN";
+}
+
 type Description = readonly [message: string, advice: string, details?: readonly string[]];
 
 function describe(error: unknown): Description {

@@ -28,6 +28,10 @@ const project: Table = {
       workflow: leaf("Adds a workflow", () => import("../commands/create/workflow.ts")),
     },
   },
+  dev: leaf(
+    "Runs the project on this machine and deploys it on each change",
+    () => import("../commands/dev.ts"),
+  ),
   test: leaf("Runs agents and workflows on this machine", () => import("../commands/test.ts")),
   push: leaf("Deploys the project", () => import("../commands/push.ts")),
 };
@@ -143,6 +147,7 @@ const service: Table = {
       revoke: leaf("Revokes an API key", () => import("../commands/keys/revoke.ts")),
     },
   },
+  open: leaf("Opens the web console in the browser", () => import("../commands/open.ts")),
   completion: leaf("Prints a completion script for a shell", () => import("../commands/completion.ts")),
   doctor: leaf(
     "Checks the configuration, the service and the project",

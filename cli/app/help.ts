@@ -21,7 +21,7 @@ export function rootHelp(): string {
       ),
     ),
     block("Environment variables", [
-      ["SVC_API_KEY", "API key (default: that of the profile)"],
+      ["SVC_API_KEY", "API key (default: that of the profile, or of a running `svc dev`)"],
       ["SVC_BASE_URL", "Address of the service (default: that of the profile, or http://127.0.0.1:7070)"],
       ["SVC_PROFILE", "Profile (default: the one chosen with `svc profiles use`)"],
       ["NO_COLOR", "Disables colors"],

@@ -47,11 +47,11 @@ export default command({
     const baseUrl = readBaseUrl("The address", typed);
     warnAboutPlainHttp(baseUrl);
     const apiKey = checkedKey(await readKey(baseUrl), "The key");
-    const connection = connectionTo({ baseUrl, apiKey, profile }, values);
+    const connection = connectionTo({ baseUrl, apiKey, profile, source: "profile" }, values);
     const organization = await (await connection.client("organization")).getOrganization({});
     config.profiles[profile] = { base_url: baseUrl, api_key: apiKey };
     writeConfig({ ...config, current: profile });
-    const identity: Identity = { organization, baseUrl, apiKey, profile };
+    const identity: Identity = { organization, baseUrl, apiKey, profile, source: "profile" };
     if (values.json) return printJson(identityJson(identity));
     report.success(`Logged in to ${baseUrl} as ${sanitizeLine(organization.name)}.`);
     report.detail(`Profile ${profile} in ${configPath()}`);

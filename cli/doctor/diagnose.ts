@@ -32,8 +32,7 @@ export async function diagnose(root: string, options: { verbose: boolean }): Pro
 function checkApiKey(options: { verbose: boolean }, checks: Check[]): Connection | null {
   try {
     const connection = openConnection(options);
-    const { profile } = connection;
-    checks.push(passed("api-key", profile === null ? "SVC_API_KEY is set" : `from profile ${profile}`));
+    checks.push(passed("api-key", keySource(connection)));
     return connection;
   } catch (error) {
     checks.push(failedWith("api-key", error));
@@ -42,6 +41,11 @@ function checkApiKey(options: { verbose: boolean }, checks: Check[]): Connection
     );
     return null;
   }
+}
+
+function keySource({ profile, source }: Connection): string {
+  if (source === "profile") return `from profile ${profile}`;
+  return source === "dev" ? "from the running `svc dev`" : "SVC_API_KEY is set";
 }
 
 /** @returns whether the service responded and accepted the key */

@@ -4,7 +4,7 @@ import type { ProjectDefinition, TargetDefinition } from "../../project/definiti
 import type { CollectedFile } from "../../project/package-file.ts";
 import type { ModuleCheck } from "../../server/executions/pool/index.ts";
 import { moduleErrors } from "./module-errors.ts";
-import { LocalProject } from "./pool.ts";
+import { loadModules } from "./pool.ts";
 
 /**
  * Loads the module of every agent and workflow in a runner on this machine.
@@ -20,26 +20,23 @@ export async function checkModules(
 ): Promise<void> {
   const targets = [...definition.agents, ...definition.workflows];
   const referenced = await referencedFiles(targets, files);
-  let failed = await failedChecks(definition, targets, referenced);
+  let failed = await failedChecks(targets, referenced);
   if (failed.length > 0 && referenced.length < files.length) {
     const suspects = targets.filter(({ module }) => failed.some((check) => check.module === module));
-    failed = await failedChecks(definition, suspects, files);
+    failed = await failedChecks(suspects, files);
   }
   if (failed.length > 0) throw moduleErrors(failed);
 }
 
 async function failedChecks(
-  definition: ProjectDefinition,
   targets: readonly TargetDefinition[],
   files: readonly CollectedFile[],
 ): Promise<ModuleCheck[]> {
   if (targets.length === 0) return [];
-  const local = await LocalProject.open({ definition, files, secrets: {}, onLog() {} });
-  try {
-    return await local.check(targets);
-  } finally {
-    await local.close();
-  }
+  return loadModules(
+    files,
+    targets.map(({ module }) => module),
+  );
 }
 
 /**

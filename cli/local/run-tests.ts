@@ -3,7 +3,7 @@ import type { ProjectDefinition, TargetDefinition } from "../../project/definiti
 import type { JsonObject } from "../../project/json.ts";
 import { compileMapping } from "../../project/mapping.ts";
 import { didYouMean } from "../../project/suggest.ts";
-import type { LogEntry } from "../../server/executions/pool/index.ts";
+import type { Attempt, Execution, ExecutionResponse, LogLine } from "../../proto/svc/v1/execution_pb.ts";
 import { CliError, Exit, UsageError } from "../app/errors.ts";
 import { readInput } from "../app/input.ts";
 import { loadValidProject } from "../project/load.ts";
@@ -11,11 +11,12 @@ import { print, printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
-import { moduleErrors } from "./module-errors.ts";
-import { errorOf, LocalProject } from "./pool.ts";
+import { outputOf } from "../views/execution.ts";
+import { readSecrets } from "./env-file.ts";
 import { requestSources } from "./request-sources.ts";
 import { findSamples, type TestCase } from "./samples.ts";
 import {
+  type FailedAttempt,
   framesOf,
   loadedText,
   logLine,
@@ -24,6 +25,7 @@ import {
   summaryText,
   type TestResult,
 } from "./test-results.ts";
+import { openTestService, type TestService } from "./test-service.ts";
 
 export interface TestOptions {
   name: string | undefined;
@@ -51,20 +53,19 @@ export async function runTests(root: string, options: TestOptions): Promise<void
   const { definition, files } = await loadValidProject(root);
   const targets = selectTargets(definition, options.name);
   const single = options.data === undefined ? null : singleCase(targets, options.webhook, options.data);
-  const log: { name: string | null; entry: LogEntry }[] = [];
-  const local = await LocalProject.open({
-    definition,
+  const log: LogLine[] = [];
+  const isLive = single !== null || options.verbose;
+  const local = await openTestService({
     files,
-    secrets: secretsFrom(process.env),
-    onLog(name, entry) {
-      if (single !== null || options.verbose) report.line(logLine(name, entry));
-      else log.push({ name, entry });
+    restrictsNetwork: definition.network !== null,
+    secrets: readSecrets(root).values,
+    live: isLive,
+    onLog(entry) {
+      if (isLive) report.line(logLine(entry));
+      else log.push(entry);
     },
   });
   try {
-    const failedModules = await local.check(targets);
-    if (failedModules.length > 0) throw moduleErrors(failedModules);
-    await local.warm();
     if (single !== null) return await runSingle(local, single, options);
     const { cases, unknown } = await findSamples(root, definition);
     for (const file of unknown) report.warning(`${file} matches no agent, workflow or webhook.`);
@@ -72,7 +73,14 @@ export async function runTests(root: string, options: TestOptions): Promise<void
     for (const target of targets) {
       const samples = cases.filter((sample) => sample.target === target);
       if (samples.length === 0) {
-        results.push({ name: target.name, webhook: null, file: null, status: "loaded", took_ms: 0 });
+        results.push({
+          name: target.name,
+          webhook: null,
+          file: null,
+          status: "loaded",
+          took_ms: 0,
+          attempts: 0,
+        });
         if (!options.json) print(loadedText(target.name));
       }
       for (const sample of samples) {
@@ -84,7 +92,7 @@ export async function runTests(root: string, options: TestOptions): Promise<void
         if (options.json) continue;
         print(resultText(result));
         if (result.error === undefined) continue;
-        for (const { name, entry } of log) report.line(indent(logLine(name, entry)));
+        for (const entry of log) report.line(indent(logLine(entry)));
       }
     }
     const failed = results.filter(({ status }) => status === "failed");
@@ -96,26 +104,29 @@ export async function runTests(root: string, options: TestOptions): Promise<void
   }
 }
 
-async function runCase(local: LocalProject, testCase: TestCase, label: string): Promise<TestResult> {
+async function runCase(local: TestService, testCase: TestCase, label: string): Promise<TestResult> {
   const startedAt = performance.now();
   const { target, webhook } = testCase;
   const { input, unmapped } = await inputOf(testCase);
-  const { outcome, response } = await local.run(target, input);
-  const error = errorOf(outcome);
+  const execution = await local.run(target, input);
+  const { attempt, response } = execution;
+  const error = errorOf(execution);
   return {
     name: target.name,
     webhook: webhook?.slug ?? null,
     file: label,
     status: error === null ? "succeeded" : "failed",
     took_ms: Math.round(performance.now() - startedAt),
-    ...(outcome.type === "succeeded" && { output: JSON.parse(outcome.output) }),
-    ...(response !== null && { response }),
+    attempts: attempt,
+    ...(error === null && { output: await outputOf(execution) }),
+    ...(response !== undefined && { response: responseOf(response) }),
+    ...(execution.attempts.length > 0 && { failed_attempts: execution.attempts.map(failedAttempt) }),
     ...(webhook !== null && { unmapped }),
     ...(error !== null && { error }),
   };
 }
 
-async function runSingle(local: LocalProject, testCase: TestCase, options: TestOptions): Promise<void> {
+async function runSingle(local: TestService, testCase: TestCase, options: TestOptions): Promise<void> {
   const result = await runCase(local, testCase, testCase.file);
   if (options.json) printJson(result);
   else if (result.error === undefined) printJson(result.output);
@@ -167,12 +178,18 @@ function singleCase(targets: readonly TargetDefinition[], slug: string | undefin
   );
 }
 
-/** The variable `SVC_SECRET_NAME` is the secret `NAME`. */
-function secretsFrom(env: NodeJS.ProcessEnv): Record<string, string> {
-  const prefix = "SVC_SECRET_";
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      name.startsWith(prefix) && value !== undefined ? [[name.slice(prefix.length), value]] : [],
-    ),
-  );
+/** The error of an execution that has ended; null for a success. */
+function errorOf({ error, status }: Execution): TestResult["error"] | null {
+  if (status === "succeeded") return null;
+  if (error === undefined)
+    return { name: "ExecutionError", message: `The execution was ${status}.`, stack: "" };
+  return { name: error.name, message: error.message, stack: error.stack };
+}
+
+function responseOf({ status, headers, body }: ExecutionResponse): TestResult["response"] {
+  return { status, headers, body };
+}
+
+function failedAttempt({ attempt, error }: Attempt): FailedAttempt {
+  return { attempt, error: error === undefined ? "" : `${error.name}: ${error.message}` };
 }

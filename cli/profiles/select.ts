@@ -2,9 +2,11 @@
  * Chooses the address and the API key of a command.
  *
  * `SVC_API_KEY` and `SVC_BASE_URL` take precedence. Without a key in the environment, the profile in `SVC_PROFILE` or the
- * current one applies. The key of a profile is sent to no other origin than the profile's.
+ * current one applies. Without a profile, the server of `svc dev` in the project applies; `SVC_PROFILE=dev` prefers it to
+ * the current profile. The key of a profile or of `svc dev` is sent to no other origin than its own.
  */
 import { CliError, UsageError } from "../app/errors.ts";
+import { runningDevServer } from "./dev-server.ts";
 import { type Profile, readConfig } from "./file.ts";
 import { readBaseUrl } from "./values.ts";
 
@@ -13,9 +15,13 @@ export const defaultBaseUrl = "http://127.0.0.1:7070";
 export interface Selection {
   baseUrl: string;
   apiKey: string;
-  /** The name of the profile; null for the environment variables. */
+  /** The name of the profile; null for another source. */
   profile: string | null;
+  source: "environment" | "profile" | "dev";
 }
+
+/** The value of `SVC_PROFILE` that chooses the server of `svc dev`. A stored profile of this name takes precedence. */
+export const devProfile = "dev";
 
 /** @param missingKey - the message when there is no key. @throws CliError */
 export function selectConnection(missingKey: string): Selection {
@@ -29,7 +35,12 @@ export function selectConnection(missingKey: string): Selection {
         "Remove one of them: `unset SVC_API_KEY` or `unset SVC_PROFILE`.",
       );
     }
-    return { baseUrl: baseUrl ?? defaultBaseUrl, apiKey: checkedKey(apiKey), profile: null };
+    return {
+      baseUrl: baseUrl ?? defaultBaseUrl,
+      apiKey: checkedKey(apiKey),
+      profile: null,
+      source: "environment",
+    };
   }
   const found = selectedProfile();
   if (found === null) {
@@ -38,24 +49,41 @@ export function selectConnection(missingKey: string): Selection {
       "Set it with `export SVC_API_KEY=<key>`, or run `svc login`, and run the command again.",
     );
   }
-  const [name, profile] = found;
-  const ofProfile = readBaseUrl(`base_url of profile ${name}`, profile.base_url);
+  const { label, profile, name } = found;
+  const ofProfile = readBaseUrl(`base_url of ${label}`, profile.base_url);
   if (baseUrl !== null && new URL(baseUrl).origin !== new URL(ofProfile).origin) {
     throw new CliError(
-      `No API key found for ${baseUrl}: SVC_API_KEY is not set, and profile ${name} is for ${ofProfile}.`,
+      `No API key found for ${baseUrl}: SVC_API_KEY is not set, and ${label} is for ${ofProfile}.`,
       "Run `svc login` for this address, or unset SVC_BASE_URL.",
     );
   }
-  return { baseUrl: baseUrl ?? ofProfile, apiKey: profile.api_key, profile: name };
+  const source = name === null ? "dev" : "profile";
+  return { baseUrl: baseUrl ?? ofProfile, apiKey: profile.api_key, profile: name, source };
 }
 
-/** The profile in `SVC_PROFILE`, or the current one; null when there is none. */
-function selectedProfile(): [name: string, profile: Profile] | null {
+interface Selected {
+  /** For messages. */
+  label: string;
+  /** Null for the server of `svc dev`. */
+  name: string | null;
+  profile: Profile;
+}
+
+/** The profile in `SVC_PROFILE`, or the current one, or the server of `svc dev`; null when there is none. */
+function selectedProfile(): Selected | null {
   const { current, profiles } = readConfig();
   const name = process.env.SVC_PROFILE || current;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile !== undefined) return [name, profile];
-  if (name === "") return null;
+  if (profile !== undefined) return { label: `profile ${name}`, name, profile };
+  if (name === "" || name === devProfile) {
+    const server = runningDevServer();
+    if (server !== null) return { label: "`svc dev`", name: null, profile: server };
+    if (name === "") return null;
+    throw new UsageError(
+      'There is no profile "dev", and `svc dev` does not run for the project in this folder.',
+      "Run `svc dev` in another terminal, or unset SVC_PROFILE.",
+    );
+  }
   const names = Object.keys(profiles);
   throw new UsageError(
     `There is no profile "${name}".`,

@@ -46,7 +46,8 @@ export async function currentProject(): Promise<string | undefined> {
   return (await loadProject(root)).definition?.name;
 }
 
-function requireProjectFile(root: string): void {
+/** @throws CliError when the folder has no project file */
+export function requireProjectFile(root: string): void {
   if (existsSync(join(root, PROJECT_FILE))) return;
   throw new CliError(
     `There is no ${PROJECT_FILE} in this folder or a parent folder.`,

@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { DeploymentService, UploadPart } from "../../proto/svc/v1/deployment_pb.ts";
 import { CliError } from "../app/errors.ts";
-import { progressBar } from "../terminal/progress-bar.ts";
+import { noProgress, progressBar } from "../terminal/progress-bar.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 
@@ -30,12 +30,14 @@ export interface Upload {
  * Uploads a package to object storage unless it is stored already. A failed upload is retried with a new URL, since
  * the previous attempt may have been stored after all. Of a package in several parts, only the failed part is retried.
  *
+ * @param options - `quiet` shows no progress
  * @returns false when the package was stored already
  * @throws CliError `Deployment failed: package upload error`
  */
 export async function uploadPackage(
   deployments: Client<typeof DeploymentService>,
   upload: Upload,
+  options: { quiet?: boolean } = {},
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     const { url, alreadyStored, parts } = await deployments.createUpload({
@@ -45,7 +47,7 @@ export async function uploadPackage(
     });
     if (alreadyStored) return attempt > 1;
     const whole = { url, start: 0, sizeBytes: upload.sizeBytes };
-    const bar = progressBar("Uploading", upload.sizeBytes);
+    const bar = options.quiet ? noProgress : progressBar("Uploading", upload.sizeBytes);
     const sent =
       parts.length === 0 ? put(upload.path, whole, bar.update) : putParts(upload.path, parts, bar.update);
     const failure = await sent.finally(() => bar.end());

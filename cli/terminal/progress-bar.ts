@@ -10,13 +10,15 @@ export interface ProgressBar {
   end(): void;
 }
 
+export const noProgress: ProgressBar = { update() {}, end() {} };
+
 const drawIntervalMs = 50;
 const maxWidth = 30;
 /** Columns for the label, the percentage and the size. */
 const otherColumns = 40;
 
 export function progressBar(label: string, totalBytes: number): ProgressBar {
-  if (process.stderr.isTTY !== true) return { update() {}, end() {} };
+  if (process.stderr.isTTY !== true) return noProgress;
   const width = Math.max(0, Math.min(maxWidth, process.stderr.columns - otherColumns));
   let drawnAt = 0;
   return {

@@ -7,29 +7,37 @@ export interface Identity {
   organization: Organization;
   baseUrl: string;
   apiKey: string;
-  /** Null for the environment variables. */
+  /** The name of the profile; null for another source. */
   profile: string | null;
+  source: "environment" | "profile" | "dev";
 }
 
 /** The identity in JSON, without the key. */
-export function identityJson({ organization, baseUrl, apiKey, profile }: Identity): Record<string, unknown> {
+export function identityJson(identity: Identity): Record<string, unknown> {
+  const { organization, baseUrl, apiKey, profile, source } = identity;
   return {
     org_id: organization.orgId,
     organization: organization.name,
     base_url: baseUrl,
     key: keyLabel(apiKey),
     profile,
+    source,
   };
 }
 
-export function identityText({ organization, baseUrl, apiKey, profile }: Identity): string {
+export function identityText({ organization, baseUrl, apiKey, ...from }: Identity): string {
   return fields([
     ["organization", sanitizeLine(organization.name)],
     ["organization ID", organization.orgId],
     ["address", baseUrl],
     ["API key", keyLabel(apiKey)],
-    ["source", profile === null ? "SVC_API_KEY" : `profile ${sanitizeLine(profile)}`],
+    ["source", sourceText(from)],
   ]);
+}
+
+function sourceText({ profile, source }: Pick<Identity, "profile" | "source">): string {
+  if (source === "profile") return `profile ${sanitizeLine(profile ?? "")}`;
+  return source === "dev" ? "`svc dev` of this project" : "SVC_API_KEY";
 }
 
 /** The part of a key that is not secret: `svc_<id>_…`. */

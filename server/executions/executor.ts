@@ -27,6 +27,7 @@ import type { LogWriter } from "./log-writer.ts";
 import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
 import { Responses } from "./responses.ts";
+import { withoutDelay } from "./retry.ts";
 import { type AttemptSources, runAttempt } from "./run-attempt.ts";
 import { afterAttempt } from "./states.ts";
 import { stateOf, TransitionWriter } from "./write-transition.ts";
@@ -41,6 +42,10 @@ export interface ExecutorOptions extends AttemptSources {
   owner: string;
   limits: Limits;
   logs: LogWriter;
+  /** Whether retries start without the delay of their policy. Default: false. */
+  retriesAtOnce?: boolean;
+  /** Called when an attempt starts. */
+  onAttempt?(executionId: string): void;
 }
 
 export class Executor {
@@ -267,6 +272,7 @@ export class Executor {
     const settled = Promise.withResolvers<void>();
     this.#settling.add(settled.promise);
     this.#running.set(row.execution_id, row);
+    this.#options.onAttempt?.(row.execution_id);
     const { outcome, target } = await runAttempt(this.#options, row, pools);
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
     try {
@@ -281,12 +287,14 @@ export class Executor {
   }
 
   async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {
-    const { engine, logs } = this.#options;
+    const { engine, logs, retriesAtOnce = false } = this.#options;
     // A reader that finds the execution ended must find its whole log.
     if (!engine.ordered) await logs.flush();
     // A shutdown is not a loss.
     if (this.#closing && outcome.type === "lost") return this.#transitions.handBack(row);
-    const state = { ...stateOf(row), retry: target?.retry ?? null };
+    const policy = target?.retry ?? null;
+    const retry = policy !== null && retriesAtOnce ? withoutDelay(policy) : policy;
+    const state = { ...stateOf(row), retry };
     await this.#responses.written(row);
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
     await this.#transitions.write(row, transition);

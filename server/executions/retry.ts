@@ -1,6 +1,11 @@
 /** The delay before a retry. */
 import type { RetryPolicy } from "../../project/definition.ts";
 
+/** The policy with as many retries and no delays. */
+export function withoutDelay(policy: RetryPolicy): RetryPolicy {
+  return { ...policy, initialDelaySeconds: 0, maxDelaySeconds: 0 };
+}
+
 /**
  * Returns the delay after attempt number `attempt` (from 1), in milliseconds.
  *

@@ -29,6 +29,8 @@ export interface App {
   pools: Pools;
   /** Around all runners; null in a process without runners. */
   boundary: Boundary | null;
+  /** The server runs only the project of its own user, in `svc dev` or `svc test`. */
+  isLocal: boolean;
   executor: Executor;
   scheduler: Scheduler;
   routes: RouteTable;

@@ -30,11 +30,18 @@ export interface Rejection {
   payload: string | null;
 }
 
+export type RejectionOutcome = "rejected" | "ignored" | "handshake";
+
+/** Called for each request, when it is recorded. */
+export type OnRejection = (route: Route, rejection: Rejection, outcome: RejectionOutcome) => void;
+
 export class RejectionLog {
+  readonly #onRejection: OnRejection | undefined;
   readonly #writer: BatchWriter<RejectedDelivery>;
   #waitingBytes = 0;
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, onRejection?: OnRejection) {
+    this.#onRejection = onRejection;
     this.#writer = new BatchWriter({
       engine,
       noun: "rejected deliveries",
@@ -42,7 +49,8 @@ export class RejectionLog {
     });
   }
 
-  add(route: Route, rejection: Rejection, outcome: "rejected" | "ignored" | "handshake" = "rejected"): void {
+  add(route: Route, rejection: Rejection, outcome: RejectionOutcome = "rejected"): void {
+    this.#onRejection?.(route, rejection, outcome);
     if (this.#writer.waiting === 0) this.#waitingBytes = 0;
     if (this.#writer.waiting >= maxWaitingRows) return;
     const { payload, sizeBytes } = rejection;

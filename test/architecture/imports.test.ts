@@ -31,7 +31,7 @@ describe("folders", () => {
     expect(upward.map(text)).toEqual([]);
   });
 
-  test("cli loads the server lazily, in serve, test and admin only", () => {
+  test("cli loads the server lazily, in serve, dev, push, test and admin only", () => {
     const entries = files.filter((file) => file === "cli/program.ts" || file.startsWith("cli/commands/"));
     expect(entries.length).toBeGreaterThan(20);
     for (const entry of entries) {
@@ -45,6 +45,7 @@ describe("folders", () => {
       "cli/api/admin-store.ts",
       "cli/commands/serve.ts",
       "cli/local/pool.ts",
+      "cli/local/service.ts",
     ]);
   });
 

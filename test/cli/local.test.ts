@@ -49,11 +49,11 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
       cwd,
       env,
     });
-    expect(mapped).toEqual({ code: 0, stdout: '[\n  "A1"\n]\n', stderr: "one  saw A1 t0p test\n" });
+    expect(mapped).toEqual({ code: 0, stdout: '[\n  "A1"\n]\n', stderr: "one  saw A1 t0p run\n" });
 
     const failed = await svc(runtime, ["test", "one", "--data", "event.json"], { cwd });
     expect(failed.stderr).toMatch(
-      /^one {2}saw undefined undefined test\nerror: one failed: RangeError: no sku\n +at .*agents\/one\.js:1/,
+      /^one {2}saw undefined undefined run\nerror: one failed: RangeError: no sku\n +at .*agents\/one\.js:1/,
     );
     expect(failed).toMatchObject({ code: 1, stdout: "" });
 
@@ -76,6 +76,34 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
     const broken = await svc(runtime, ["test"], { cwd });
     expect(broken.stderr).toMatch(/agents\/loop\.js:1(.|\n)*absent\.js/);
     expect(broken).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("svc test retries as the service does, without the delays, and reads .env", async () => {
+    const retries = "    enable_retry: true\n    retry_policy: { max_retries: 2, initial_delay: 300 }\n";
+    const file = `name: shop\nversion: "1"\nagents:\n  - name: flaky\n${retries}workflows:\n  - name: order\n${retries}`;
+    const cwd = await projectFolder("shop", {
+      "svc-project.yaml": file,
+      "agents/flaky.js":
+        "export default (input, ctx) => { if (ctx.attempt < 3) throw new Error('try ' + ctx.attempt); console.log('ran'); return ctx.secrets.TOKEN; };",
+      "workflows/order.js":
+        "export default async (input, ctx) => { const output = await ctx.run('flaky', {}); if (ctx.attempt === 1) throw new Error('first'); return { output, attempt: ctx.attempt }; };",
+      "samples/flaky.json": "{}",
+      "samples/order.json": "{}",
+      ".env": "TOKEN=abc\nSVC_SECRET_EMPTY=\n",
+    });
+    const all = await svc(runtime, ["test"], { cwd });
+    expect(all.stdout).toMatch(
+      /^✔ flaky .*, 3 attempts\n {2}attempt 1: Error: try 1\n {2}attempt 2: Error: try 2\n✔ order .*, 2 attempts\n {2}attempt 1: Error: first\n$/,
+    );
+    expect(all.code).toBe(0);
+    const order = await svc(runtime, ["test", "order", "--data", "{}"], {
+      cwd,
+      env: { SVC_SECRET_TOKEN: "xyz" },
+    });
+    expect(JSON.parse(order.stdout)).toEqual({ output: "xyz", attempt: 2 });
+    // The retried workflow does not run the child execution again.
+    expect(order.stderr.match(/^flaky {2}ran$/gm)).toHaveLength(1);
+    expect(order.stderr).toContain("order  Attempt 1 failed: Error: first.");
   });
 
   test("svc test shows the response that an agent sets", async () => {

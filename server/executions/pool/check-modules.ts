@@ -4,7 +4,9 @@ import { launch } from "./launch.ts";
 import { RunnerProcess } from "./runner-process.ts";
 
 /** Concurrent runners. More would each take longer. */
-const concurrency = 2;
+const maxConcurrency = 2;
+/** The start of another runner takes longer than it takes to load a few modules. */
+const modulesPerRunner = 4;
 
 /**
  * Modules share a runner, as they do in executions. A module that fails in a runner that has loaded others is loaded again
@@ -38,6 +40,7 @@ export async function checkModules(
       await loader?.close();
     }
   };
+  const concurrency = Math.min(maxConcurrency, Math.ceil(modules.length / modulesPerRunner));
   await Promise.all(Array.from({ length: concurrency }, work));
   return checks;
 }

@@ -1,0 +1,23 @@
+import { openConnection } from "../api/connection.ts";
+import { consoleUrl } from "../api/web-console.ts";
+import { type Command, command } from "../app/command.ts";
+import { json } from "../app/options.ts";
+import { print, printJson } from "../terminal/output.ts";
+import { report } from "../terminal/report.ts";
+
+export default command({
+  details:
+    "Opens the web console of the service in the browser: with the program in BROWSER, otherwise with that of the platform.",
+  args: {
+    print: { type: "boolean", description: "Print the address instead of opening it" },
+    ...json,
+  },
+  async run(values) {
+    const url = await consoleUrl(openConnection().baseUrl);
+    if (values.json) return printJson({ url });
+    if (values.print) return print(url);
+    const { openUrl } = await import("../terminal/open-url.ts");
+    await openUrl(url);
+    report.success(`Opened ${url}`);
+  },
+}) as Command;

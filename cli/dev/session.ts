@@ -1,0 +1,256 @@
+/**
+ * `svc dev`: runs a server, deploys the project to it, and deploys it again after each change.
+ *
+ * States: *starting*; *running*; *stopping* after `q` or a signal, which waits shortly for running executions. A second
+ * signal ends the process immediately.
+ */
+import { relative } from "node:path";
+import { withEsbuild } from "../../project/bundle/esbuild.ts";
+import type { Schedule } from "../../proto/svc/v1/schedule_pb.ts";
+import type { Connection } from "../api/connection.ts";
+import { toCliError } from "../api/error-messages.ts";
+import { consoleUrl } from "../api/web-console.ts";
+import { CliError } from "../app/errors.ts";
+import { withInterrupt } from "../app/signals.ts";
+import { readSecrets } from "../local/env-file.ts";
+import { syncSecrets } from "../local/secrets.ts";
+import { newApiKey, openLocalService } from "../local/service.ts";
+import { unenforcedNetwork } from "../local/test-service.ts";
+import { publishDevServer, runningDevServer } from "../profiles/dev-server.ts";
+import { devProfile, selectConnection } from "../profiles/select.ts";
+import { requireProjectFile } from "../project/load.ts";
+import { openUrl } from "../terminal/open-url.ts";
+import { openDevData } from "./data.ts";
+import { type Deployed, Deployer } from "./deployer.ts";
+import type { DevReporter } from "./events.ts";
+import { ExecutionFeed } from "./execution-feed.ts";
+import { jsonReporter } from "./json.ts";
+import { readKeys } from "./keys.ts";
+import { textReporter } from "./text.ts";
+import { watchProject } from "./watch.ts";
+
+export interface DevOptions {
+  port: number | undefined;
+  "public-url": string | undefined;
+  fresh: boolean;
+  json: boolean;
+}
+
+/** Code that acts only in production does not act here. */
+const environment = "development";
+const defaultPort = 7070;
+/** Ports to try after the default one. */
+const nextPorts = 20;
+/** How long running executions may continue after `q` or a signal. */
+const stopGraceMs = 3_000;
+
+const keyHelp = "o open the console   r deploy again   c clear the screen   q quit   h this help";
+
+/** Runs until `q`, SIGINT, SIGTERM or SIGHUP. */
+export async function runDev(root: string, options: DevOptions): Promise<void> {
+  requireProjectFile(root);
+  const running = runningDevServer(root);
+  if (running !== null) {
+    throw new CliError(
+      `\`svc dev\` already runs for this project, at ${running.base_url} (process ${running.pid}).`,
+      "Stop it first, or use it: commands in this folder find it.",
+    );
+  }
+  const stop = Promise.withResolvers<void>();
+  let isStopping = false;
+  const onSignal = (): void => {
+    if (isStopping) process.exit(130);
+    isStopping = true;
+    stop.resolve();
+  };
+  process.on("SIGTERM", onSignal).on("SIGHUP", onSignal);
+  // One process of esbuild for all deployments.
+  await withInterrupt(onSignal, () => withEsbuild(() => session(root, options, stop.promise, onSignal)));
+}
+
+async function session(
+  root: string,
+  options: DevOptions,
+  stopped: Promise<void>,
+  quit: () => void,
+): Promise<void> {
+  const data = openDevData(root, options, newApiKey);
+  process.once("exit", data.release);
+  const hint = `Commands in this folder use this server.${process.stdin.isTTY ? " Press h for help, q to quit." : ""}`;
+  const reporter = options.json ? jsonReporter() : textReporter(root, hint);
+  const reported = (error: unknown): void => reporter.warning(toCliError(error).message);
+  // The service opens before the feed exists, and may at once continue executions of an earlier one.
+  const early: string[] = [];
+  let follow = (executionId: string): void => void early.push(executionId);
+  const service = await openLocalService({
+    purpose: "dev",
+    dataDir: data.folder,
+    ports: options.port === undefined ? portsToTry() : [options.port],
+    publicUrl: options["public-url"],
+    apiKey: data.apiKey,
+    environment,
+    onAttempt: (executionId) => follow(executionId),
+    onRejection: ({ name, slug }, { httpStatus, reason }, outcome) =>
+      reporter.refused({ name, slug, outcome, httpStatus, reason }),
+  });
+  const { connection } = service;
+  const unpublish = publishDevServer(root, {
+    base_url: service.baseUrl,
+    api_key: data.apiKey,
+    pid: process.pid,
+  });
+  process.once("exit", unpublish);
+
+  const feed = new ExecutionFeed(connection, {
+    onExecution: (execution) => reporter.execution(execution),
+    onLog: (log) => void reporter.log(log),
+    onError: reported,
+  });
+  follow = (executionId) => feed.follow(executionId);
+  early.forEach(follow);
+
+  const secrets = new SecretSync(root, connection, data.secretNames, data.keepSecretNames);
+  const names = await secrets.read();
+  reporter.started({
+    root,
+    baseUrl: service.baseUrl,
+    dataDir: options.fresh ? data.folder : relative(root, data.folder),
+    isTemporary: options.fresh,
+    isolation: service.isolation,
+    secrets: names,
+    otherConnection: otherConnection(),
+  });
+
+  let hasDeployed = false;
+  const deployer = new Deployer({
+    root,
+    connection,
+    environment,
+    async onDeployed({ definition, deployment, isUnchanged, tookMs }: Deployed) {
+      if (!hasDeployed && definition.network !== null && !service.enforcesNetwork) {
+        reporter.warning(unenforcedNetwork);
+      }
+      hasDeployed = true;
+      if (isUnchanged) return reporter.unchanged();
+      await reporter.deployed(deployment, await schedulesOf(connection, deployment.schedules.length), tookMs);
+    },
+    async onFailed(error) {
+      reporter.failed(toCliError(error), hasDeployed);
+    },
+  });
+  const unwatch = watchProject(root, {
+    onChange: () => deployer.changed(),
+    onSecrets: () => void secrets.changed(reporter).catch(reported),
+    onError: (message) => reporter.warning(message),
+  });
+  const keys = readKeysOf({ reporter, connection, deployer, quit, json: options.json });
+  const restore = (): void => keys?.();
+  process.once("exit", restore);
+  await deployer.deploy(false);
+
+  await stopped;
+  reporter.stopping();
+  restore();
+  unwatch();
+  unpublish();
+  await deployer.close();
+  // The feed reports executions that end now.
+  await service.close(stopGraceMs);
+  feed.close();
+  data.release();
+  // Everything is stored by now, so the process does not wait for open handles.
+  process.stdout.write("", () => process.exit(0));
+}
+
+/** The next free port after the default one, then any. */
+function portsToTry(): number[] {
+  return [...Array.from({ length: nextPorts }, (_, index) => defaultPort + index), 0];
+}
+
+async function schedulesOf(connection: Connection, count: number): Promise<Schedule[]> {
+  if (count === 0) return [];
+  const client = await connection.client("schedules");
+  return (await client.listSchedules({ environment })).schedules;
+}
+
+/** What hides the server from commands in other terminals; empty when nothing does. */
+function otherConnection(): string {
+  if (process.env.SVC_API_KEY) {
+    return "SVC_API_KEY is set. Commands use this server where it is not: unset SVC_API_KEY";
+  }
+  try {
+    const { profile, source } = selectConnection("");
+    if (source === "dev") return "";
+    return `Commands use profile ${profile}. For this server: export SVC_PROFILE=${devProfile}`;
+  } catch (error) {
+    return toCliError(error).message;
+  }
+}
+
+interface KeyContext {
+  reporter: DevReporter;
+  connection: Connection;
+  deployer: Deployer;
+  quit(): void;
+  json: boolean;
+}
+
+function readKeysOf({ connection, deployer, json, quit, reporter }: KeyContext): (() => void) | null {
+  if (json) return null;
+  const open = async (): Promise<void> => openUrl(await consoleUrl(connection.baseUrl));
+  const actions: Readonly<Record<string, () => void>> = {
+    o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
+    r: () => void deployer.deploy(true),
+    c: () => void process.stdout.write("\u001b[2J\u001b[3J\u001b[H"),
+    h: () => reporter.message(keyHelp),
+    "?": () => reporter.message(keyHelp),
+    q: quit,
+    "\u0003": quit,
+  };
+  return readKeys((key) => actions[key]?.());
+}
+
+/** Keeps the secrets of the server in line with `.env`. */
+class SecretSync {
+  readonly #root: string;
+  readonly #connection: Connection;
+  readonly #keepNames: (names: readonly string[]) => void;
+  #values: Record<string, string>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    root: string,
+    connection: Connection,
+    names: readonly string[],
+    keepNames: (names: readonly string[]) => void,
+  ) {
+    this.#root = root;
+    this.#connection = connection;
+    this.#keepNames = keepNames;
+    this.#values = Object.fromEntries(names.map((name) => [name, ""]));
+  }
+
+  /** @returns the names of the secrets */
+  async read(): Promise<string[]> {
+    const { values } = readSecrets(this.#root);
+    const names = Object.keys(values).toSorted();
+    // Names that are no longer there are kept until they are removed.
+    this.#keepNames([...new Set([...names, ...Object.keys(this.#values)])]);
+    await syncSecrets(this.#connection, this.#values, values);
+    this.#values = values;
+    this.#keepNames(names);
+    return names;
+  }
+
+  /** Reads the file again, and reports a change. */
+  changed(reporter: DevReporter): Promise<void> {
+    const read = async (): Promise<void> => {
+      const before = JSON.stringify(Object.entries(this.#values).toSorted());
+      const names = await this.read();
+      if (JSON.stringify(Object.entries(this.#values).toSorted()) !== before) reporter.secrets(names);
+    };
+    const result = this.#last.then(read);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+}
