@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { LogEntry } from "../../server/executions/pool/index.ts";
 import { LogLimiter } from "../../server/executions/pool/log-limiter.ts";
 import { StartLimiter } from "../../server/executions/pool/start-limiter.ts";
-import { cutLine } from "../../server/executions/runner/cut-line.ts";
 import { ErrorDescriber } from "../../server/executions/runner/errors.ts";
-import { LineBuffer } from "../../server/executions/runner/line-buffer.ts";
+import { cutLine } from "../../server/executions/runner/lines/cut-line.ts";
+import { LineBuffer } from "../../server/executions/runner/lines/line-buffer.ts";
 import { toJson } from "../../server/executions/runner/output.ts";
 
 describe("toJson", () => {

@@ -2,7 +2,7 @@
 import type { Duplex, Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
-import { LineBuffer } from "../runner/line-buffer.ts";
+import { LineBuffer } from "../runner/lines/line-buffer.ts";
 import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
 import { ProtocolError } from "./parse-message.ts";

@@ -1,5 +1,5 @@
 /** Turns the log lines of a runner into log entries, within the limits. */
-import { cutLine } from "../runner/cut-line.ts";
+import { cutLine } from "../runner/lines/cut-line.ts";
 import type { LogMessage } from "../runner/protocol.ts";
 import type { LogEntry, LogLevel, PoolLimits } from "./contract.ts";
 

@@ -8,7 +8,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { HostPattern } from "../../../project/hosts.ts";
 import { channelFd } from "../../runtime.ts";
-import { egressPort, egressVariable } from "../runner/egress.ts";
+import { egressPort, egressVariable } from "../runner/guard/egress.ts";
 import { AddressPolicy } from "../sandbox/addresses.ts";
 import type { Boundary } from "../sandbox/boundary.ts";
 import { bubblewrapArguments, proxyMount } from "../sandbox/bubblewrap.ts";

@@ -1,10 +1,10 @@
 /** One attempt of an execution, inside the runner. */
 import type { Context } from "../../../project/authoring.ts";
 import { ChildExecutions } from "./child-executions.ts";
-import { ConsoleState } from "./console-state.ts";
 import { type ExitError, isFinal } from "./errors.ts";
 import type { Attempt, AttemptHost } from "./interfaces.ts";
-import { LineBuffer } from "./line-buffer.ts";
+import { ConsoleState } from "./lines/console-state.ts";
+import { LineBuffer } from "./lines/line-buffer.ts";
 import { OutputError, toJson } from "./output.ts";
 import type { AttemptMessage, RunnerFailure } from "./protocol.ts";
 import { toResponse } from "./response.ts";

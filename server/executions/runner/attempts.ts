@@ -2,11 +2,11 @@
 import type { Log } from "../../../project/authoring.ts";
 import { RunningAttempt } from "./attempt.ts";
 import type { Channel } from "./channel.ts";
-import { logFor } from "./console.ts";
 import { current, runIn } from "./current-attempt.ts";
-import { cutLine } from "./cut-line.ts";
 import { ErrorDescriber, ExitError } from "./errors.ts";
 import type { Attempt, AttemptHost, ChildExecutionCall } from "./interfaces.ts";
+import { logFor } from "./lines/console.ts";
+import { cutLine } from "./lines/cut-line.ts";
 import type { Modules } from "./modules.ts";
 import type {
   AttemptMessage,

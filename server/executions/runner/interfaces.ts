@@ -1,9 +1,9 @@
 /** The interfaces between the parts of a runner. `RunningAttempt` and `Attempts` implement them. */
 import type { Log } from "../../../project/authoring.ts";
 import type { JsonObject } from "../../../project/json.ts";
-import type { ConsoleState } from "./console-state.ts";
 import type { ExitError } from "./errors.ts";
-import type { LineBuffer } from "./line-buffer.ts";
+import type { ConsoleState } from "./lines/console-state.ts";
+import type { LineBuffer } from "./lines/line-buffer.ts";
 import type { Modules } from "./modules.ts";
 import type { LogMessage, RunnerFailure, RunnerLimits, SerializedError } from "./protocol.ts";
 import type { AttemptResponse } from "./response.ts";

@@ -6,12 +6,12 @@
 import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
-import { captureConsole } from "./console.ts";
-import { egressVariable, openEgress } from "./egress.ts";
-import { guardProcess } from "./guard.ts";
+import { egressVariable, openEgress } from "./guard/egress.ts";
+import { guardProcess } from "./guard/index.ts";
+import { captureConsole } from "./lines/console.ts";
+import { captureStreams } from "./lines/streams.ts";
 import { Modules } from "./modules.ts";
 import type { ToRunner } from "./protocol.ts";
-import { captureStreams } from "./streams.ts";
 import { keepTimerContext } from "./timers.ts";
 
 const egress = process.env[egressVariable];

@@ -1,8 +1,8 @@
 /** Redirects standard output and standard error of users' code to the log of the current attempt, line by line. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { current } from "./current-attempt.ts";
-import type { LogSink } from "./interfaces.ts";
+import { current } from "../current-attempt.ts";
+import type { LogSink } from "../interfaces.ts";
 import { LineBuffer } from "./line-buffer.ts";
 
 type Chunk = string | ArrayBufferView;

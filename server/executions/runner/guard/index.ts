@@ -7,11 +7,11 @@ import { syncBuiltinESMExports } from "node:module";
 import type { Socket } from "node:net";
 import os, { constants } from "node:os";
 import v8 from "node:v8";
-import { runtime } from "../../runtime.ts";
+import { runtime } from "../../../runtime.ts";
+import { current } from "../current-attempt.ts";
+import { ExitError } from "../errors.ts";
 import { ignoreCodeCaches } from "./code-cache.ts";
-import { current } from "./current-attempt.ts";
-import { ExitError } from "./errors.ts";
-import { guardDeno } from "./guard-deno.ts";
+import { guardDeno } from "./deno.ts";
 import { refusal, replace } from "./replace.ts";
 
 /**

@@ -2,11 +2,11 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { formatWithOptions } from "node:util";
-import type { Log } from "../../../project/authoring.ts";
+import type { Log } from "../../../../project/authoring.ts";
+import { current } from "../current-attempt.ts";
+import type { Attempt, LogSink } from "../interfaces.ts";
+import type { LogMessage } from "../protocol.ts";
 import { ConsoleState, remember } from "./console-state.ts";
-import { current } from "./current-attempt.ts";
-import type { Attempt, LogSink } from "./interfaces.ts";
-import type { LogMessage } from "./protocol.ts";
 
 type Level = LogMessage["level"];
 
