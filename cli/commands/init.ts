@@ -1,78 +1,72 @@
-import { mkdir, open, readdir } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
+import { didYouMean } from "../../project/suggest.ts";
 import { type Command, command } from "../app/command.ts";
-import { CliError } from "../app/errors.ts";
+import { UsageError } from "../app/errors.ts";
+import { runtimeName } from "../app/version.ts";
+import { type TemplateName, templateNames, templates } from "../project/templates/index.ts";
+import { nextSteps } from "../project/templates/next-steps.ts";
+import { ownDependency } from "../project/templates/own-dependency.ts";
 import { newProject } from "../project/templates/project.ts";
-import { stdoutColors as colors } from "../terminal/colors.ts";
+import { writeProject } from "../project/templates/write.ts";
 import { count } from "../terminal/format.ts";
+import { isInteractive, prompt } from "../terminal/prompt.ts";
 import { report } from "../terminal/report.ts";
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { indent } from "../terminal/table.ts";
 
 export default command({
   details:
-    "The project triages GitHub issues. It contains an agent with a webhook and a schedule, and a workflow. Existing files are never overwritten.",
+    "Writes a project with its package.json, tsconfig.json, samples and tests. On a terminal, it asks for the template; without one, the template is agent. Existing files are never overwritten.",
   args: {
     dir: { type: "positional", required: false, description: "Folder of the project (default: this folder)" },
+    template: {
+      type: "string",
+      alias: "t",
+      valueHint: "name",
+      description: `Template: ${templateNames.join(", ")}`,
+    },
   },
-  examples: [["svc init my-project", "Create a project in a new folder"]],
-  async run(values) {
-    const root = resolve(values.dir ?? ".");
-    const project = newProject(basename(root));
-    const existing = await existingFiles(root, Object.keys(project), values.dir ?? ".");
-    // A .gitignore from `git init` or a repository template stays as it is.
-    const conflicts = existing.filter((path) => path !== ".gitignore");
-    if (conflicts.length > 0) {
-      const verb = conflicts.length === 1 ? "exists" : "exist";
-      throw cannotCreate(values.dir ?? ".", `${conflicts.join(", ")} already ${verb}`);
-    }
-    const files = Object.entries(project).filter(([path]) => !existing.includes(path));
-    for (const [path, text] of files) {
-      const file = join(root, path);
-      await mkdir(dirname(file), { recursive: true });
-      // `wx` does not overwrite a file that has appeared since the check.
-      await using handle = await open(file, "wx");
-      await handle.writeFile(text);
-    }
+  examples: [
+    ["svc init my-project", "Create a project in a new folder"],
+    ["svc init my-project --template github", "Create a project that receives GitHub webhooks"],
+  ],
+  async run({ dir = ".", template: typed }) {
+    const template = typed === undefined ? await chooseTemplate() : checkedTemplate(typed);
+    const root = resolve(dir);
+    const runtime = runtimeName();
+    const svc = await ownDependency();
+    const files = newProject({ folder: basename(root), template, runtime, svc });
+    const { written, kept } = await writeProject(root, files, dir);
     const folder = relative(process.cwd(), root);
-    report.success(`Created ${count(files.length, "file")} in ${folder === "" ? "this folder" : folder}.`);
-    for (const [path] of files) report.line(`    ${path}`);
-    report.line(`\nNext steps:\n${indent(nextSteps(folder).join("\n"))}`);
+    report.success(`Created ${count(written.length, "file")} in ${folder === "" ? "this folder" : folder}.`);
+    for (const path of written) report.line(`    ${path}`);
+    if (kept.length > 0) report.detail(`Kept ${kept.join(", ")}.`);
+    const steps = nextSteps({
+      folder,
+      template,
+      runtime,
+      svc,
+      hasOwnManifest: kept.includes("package.json"),
+    });
+    report.line(`\nNext steps:\n${indent(steps.join("\n"))}`);
   },
 }) as Command;
 
-function nextSteps(folder: string): string[] {
-  const steps = [
-    ["svc serve", "starts a service (other terminal)"],
-    ["export SVC_API_KEY=<key>", "uses the key that `svc serve` prints"],
-    ["svc push", "deploys the project"],
-    ["svc run triage --data samples/triage.json", "runs the agent"],
-    ["svc webhook list", "prints the URL for GitHub events"],
-  ] as const;
-  const enter = folder === "" ? [] : [`cd ${folder.includes(" ") ? JSON.stringify(folder) : folder}`];
-  const width = Math.max(...steps.map(([line]) => line.length));
-  return [...enter, ...steps.map(([line, purpose]) => `${line.padEnd(width)}  ${colors.dim(purpose)}`)];
-}
-
-async function existingFiles(root: string, paths: readonly string[], typed: string): Promise<string[]> {
-  const existing: string[] = [];
-  for (const path of paths) {
-    const names = await readdir(dirname(join(root, path))).catch((error: NodeJS.ErrnoException): string[] => {
-      if (error.code === "ENOENT") return [];
-      throw cannotCreate(
-        typed,
-        error.code === "ENOTDIR" ? "part of the path is a file" : error.message,
-        error,
-      );
-    });
-    if (names.includes(basename(path))) existing.push(path);
-  }
-  return existing;
-}
-
-function cannotCreate(typed: string, reason: string, cause?: unknown): CliError {
-  return new CliError(
-    `Cannot create a project in ${typed}: ${reason}.`,
-    "No file was written. Choose another folder: `svc init <dir>`.",
-    { cause },
+function checkedTemplate(typed: string): TemplateName {
+  const found = templateNames.find((name) => name === typed);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    `No template "${sanitizeLine(typed)}"${didYouMean(typed, templateNames)}.`,
+    `Templates: ${templateNames.join(", ")}.`,
   );
+}
+
+async function chooseTemplate(): Promise<TemplateName> {
+  if (!isInteractive()) return "agent";
+  const width = Math.max(...templateNames.map(({ length }) => length));
+  const options = templateNames.map((name) => ({
+    value: name,
+    label: `${name.padEnd(width)}  ${templates[name].title}`,
+  }));
+  return (await prompt("Template", { type: "select", options, initial: "agent" })) as TemplateName;
 }

@@ -1,8 +1,6 @@
-import type { Key } from "node:readline";
 import { Exit, UsageError } from "../app/errors.ts";
-import { withInterrupt } from "../app/signals.ts";
+import { isInteractive, prompt } from "./prompt.ts";
 import { report } from "./report.ts";
-import { clean } from "./write.ts";
 
 /**
  * Asks a yes-or-no question; the default answer is no. `--force` skips the question. After a no the command exits
@@ -19,22 +17,7 @@ export async function confirm(question: string, options: { force: boolean; json:
       "Pass --yes to skip the confirmation.",
     );
   }
-  const { consola } = await import("consola");
-  process.stdin.prependListener("keypress", cancelOnEscape);
-  // The prompt switches the terminal to raw mode and reads Ctrl-C itself.
-  const answer: unknown = await withInterrupt(null, () =>
-    consola.prompt(clean(question), { type: "confirm", initial: false, cancel: "symbol" }),
-  ).finally(() => process.stdin.off("keypress", cancelOnEscape));
-  if (answer === true) return;
+  if ((await prompt(question, { type: "confirm", initial: false })) === true) return;
   report.line("Cancelled. Nothing was changed.");
-  throw new Exit(typeof answer === "symbol" ? 130 : 1);
-}
-
-/** Turns Esc into Ctrl-C: on Esc, the prompt selects and prints "Yes" before it cancels. */
-function cancelOnEscape(_character: string | undefined, key: Key): void {
-  if (key.name === "escape") Object.assign(key, { name: "c", sequence: "\u0003", ctrl: true });
-}
-
-function isInteractive(): boolean {
-  return [process.stdin, process.stdout, process.stderr].every(({ isTTY }) => isTTY === true);
+  throw new Exit(1);
 }

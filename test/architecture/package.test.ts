@@ -131,6 +131,7 @@ describe("the published package", () => {
     const odd = paths.filter(
       (path) =>
         !/^dist\/(proto|project|server|cli|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
+        !/^templates\/\w+\/[\w./-]+$/.test(path) &&
         !/^docs\/[\w/-]+\.md$/.test(path) &&
         !/^proto\/(svc\/v1|buf\/validate)\/\w+\.proto$/.test(path) &&
         ![
@@ -165,7 +166,7 @@ describe("the published package", () => {
 async function copyOfRepository(): Promise<string> {
   const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
   onTestFinished(() => rmSync(copy, { recursive: true }));
-  for (const name of ["proto", "project", "server", "cli", "client", "plugin", "docs"]) {
+  for (const name of ["proto", "project", "server", "cli", "client", "plugin", "docs", "templates"]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   for (const name of [

@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addEntry } from "../../cli/project/add-entry.ts";
-import { newProject } from "../../cli/project/templates/project.ts";
 import { runtimes } from "../support/runtimes.ts";
-import { svc, temporaryFolder, writeFiles } from "./support.ts";
+import { newProjectFiles, svc, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(runtimes)("svc create on %s", (runtime) => {
   test("adds an agent and a workflow that run without changes, without prompting", async () => {
     const cwd = await temporaryFolder();
-    await writeFiles(cwd, newProject("shop"));
+    await writeFiles(cwd, newProjectFiles("shop"));
     for (const line of ["create agent greet", "create workflow greet-all"]) {
       const { code, stdout, stderr } = await svc(runtime, line.split(" "), { cwd });
       expect(stderr).toMatch(/Created (agents|workflows)\/greet.*\.ts and added it to svc-project\.yaml\./);
@@ -25,7 +24,7 @@ describe.each(runtimes)("svc create on %s", (runtime) => {
 
   test("rejects existing and invalid names without writing a file", async () => {
     const cwd = await temporaryFolder();
-    await writeFiles(cwd, { ...newProject("shop"), "agents/there.ts": "mine" });
+    await writeFiles(cwd, { ...newProjectFiles("shop"), "agents/there.ts": "mine" });
     const before = await readFile(join(cwd, "svc-project.yaml"), "utf8");
     for (const [line, message, code] of [
       ["create agent triage-backlog", /The workflow "triage-backlog" already exists/, 1],

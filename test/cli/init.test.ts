@@ -1,17 +1,17 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { newProject } from "../../cli/project/templates/project.ts";
+import { templateNames } from "../../cli/project/templates/index.ts";
 import { loadProject } from "../../project/load.ts";
 import { compileMapping } from "../../project/mapping.ts";
-import { runtimes } from "../support/runtimes.ts";
-import { svc, temporaryFolder } from "./support.ts";
+import { commandRuntimes, root } from "../support/runtimes.ts";
+import { newProjectFiles, svc, svcOnTerminal, temporaryFolder, writeFiles } from "./support.ts";
 
-describe.each(runtimes)("svc init on %s", (runtime) => {
+describe.each(commandRuntimes("node"))("svc init on %s", (runtime) => {
   test("creates a valid project and prints the next steps", async () => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await svc(runtime, ["init", "my project"], { cwd });
-    expect(stderr).toMatch(/Created 7 files in my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
+    expect(stderr).toMatch(/Created 9 files in my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
     expect(stdout).toBe("");
     expect(code).toBe(0);
 
@@ -22,8 +22,14 @@ describe.each(runtimes)("svc init on %s", (runtime) => {
       agents: [
         { name: "triage", module: "agents/triage.ts", retry: { maxRetries: 3, strategy: "exponential" } },
       ],
-      workflows: [{ name: "triage-backlog", module: "workflows/triage-backlog.ts" }],
       schedules: [{ name: "triage", enabled: true, timezone: "UTC" }],
+    });
+    const manifest = JSON.parse(await readFile(join(cwd, "my project/package.json"), "utf8"));
+    // A checkout has no version on npm.
+    expect(manifest).toMatchObject({
+      name: "my-project",
+      type: "module",
+      dependencies: { svc: `file:${root.replace(/\/$/, "")}` },
     });
   });
 
@@ -40,13 +46,16 @@ describe.each(runtimes)("svc init on %s", (runtime) => {
     expect(await readdir(cwd)).toEqual(["agents"]);
   });
 
-  test("keeps an existing .gitignore", async () => {
+  test("keeps an existing package.json and .gitignore, and says how to add svc", async () => {
     const cwd = await temporaryFolder();
-    await writeFile(join(cwd, ".gitignore"), "mine");
+    await writeFiles(cwd, { ".gitignore": "mine", "package.json": "{}" });
     const { code, stderr } = await svc(runtime, ["init", "."], { cwd });
-    expect(stderr).toContain("Created 6 files in this folder.");
+    expect(stderr).toMatch(
+      /Created 7 files in this folder\.(.|\n)*Kept package\.json, \.gitignore\.(.|\n)*npm install svc@file:/,
+    );
     expect(code).toBe(0);
     expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("mine");
+    expect(await readFile(join(cwd, "package.json"), "utf8")).toBe("{}");
   });
 
   test("reports a file in the path of the folder", async () => {
@@ -58,6 +67,33 @@ describe.each(runtimes)("svc init on %s", (runtime) => {
       expect(code).toBe(1);
     }
   });
+
+  test("suggests a template for a mistyped one", async () => {
+    const cwd = await temporaryFolder();
+    const { code, stderr } = await svc(runtime, ["init", "--template", "stirpe"], { cwd });
+    expect(stderr).toBe(
+      `error: No template "stirpe" (did you mean "stripe"?).\nhint:  Templates: ${templateNames.join(", ")}.\n`,
+    );
+    expect(code).toBe(2);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  test("asks for the template on a terminal", async () => {
+    const cwd = await temporaryFolder();
+    const down = "\u001b[B";
+    const chosen = await svcOnTerminal(runtime, ["init", "shop"], {
+      cwd,
+      script: [{ when: "language model", types: `${down}${down}${down}\r` }],
+    });
+    expect(chosen.code).toBe(0);
+    expect(await readdir(join(cwd, "shop/agents"))).toEqual(["payment.ts"]);
+    const cancelled = await svcOnTerminal(runtime, ["init", "none"], {
+      cwd,
+      script: [{ when: "language model", types: "\u0003" }],
+    });
+    expect(cancelled.code).toBe(130);
+    expect(await readdir(cwd)).toEqual(["shop"]);
+  });
 });
 
 describe("the new project", () => {
@@ -68,15 +104,12 @@ describe("the new project", () => {
     ["日本", "my-project"],
     ["x".repeat(100), "x".repeat(64)],
   ])("derives its name from the folder name %j", (folder, name) => {
-    expect(newProject(folder)["svc-project.yaml"]).toContain(`\nname: "${name}"\n`);
+    expect(newProjectFiles(folder)["svc-project.yaml"]).toContain(`\nname: "${name}"\n`);
   });
 
   test("its sample payload fills every parameter of the webhook's mapping", async () => {
     const cwd = await temporaryFolder();
-    for (const [path, text] of Object.entries(newProject("sample"))) {
-      await mkdir(join(cwd, path, ".."), { recursive: true });
-      await writeFile(join(cwd, path), text);
-    }
+    await writeFiles(cwd, newProjectFiles("sample"));
     const { definition } = await loadProject(cwd);
     const mapping = definition?.agents[0]?.webhooks[0]?.fieldMapping ?? [];
     const payload = JSON.parse(await readFile(join(cwd, "samples/triage.github-issue.json"), "utf8"));

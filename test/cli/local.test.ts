@@ -2,14 +2,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../cli/diff/json.ts";
-import { newProject } from "../../cli/project/templates/project.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
-import { projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
+import { newProjectFiles, projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
   test("svc test runs all samples of a new project and removes its temporary folder", async () => {
     const cwd = await temporaryFolder();
-    await writeFiles(cwd, newProject("shop"));
+    await writeFiles(cwd, newProjectFiles("shop"));
     const scratch = await temporaryFolder();
     const env = { TMPDIR: scratch };
     const { code, stdout, stderr } = await svc(runtime, ["test"], { cwd, env });

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
+import { newProject } from "../../cli/project/templates/project.ts";
 import { bareEnvironment, bin, commandOf, type Runtime, root } from "../support/runtimes.ts";
 import type { Outcome, Scene } from "./pty.ts";
 
@@ -176,6 +177,11 @@ export async function svcOnTerminal(
   const pty = fileURLToPath(new URL("pty.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(bin("bun"), [pty, JSON.stringify(scene)]);
   return JSON.parse(stdout);
+}
+
+/** The files of a new project with an agent and a workflow. */
+export function newProjectFiles(folder: string): Record<string, string> {
+  return newProject({ folder, template: "workflow", runtime: "node", svc: "npm:svc-agents@^0.1.0" });
 }
 
 /** A folder of the test's own, removed when the test has passed. Within a test only. */

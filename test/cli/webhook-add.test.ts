@@ -4,11 +4,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addWebhook } from "../../cli/project/add-webhook.ts";
-import { newProject } from "../../cli/project/templates/project.ts";
 import { senders } from "../../cli/senders/index.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
 import { commandRuntimes, root } from "../support/runtimes.ts";
-import { svc, temporaryFolder, writeFiles } from "./support.ts";
+import { newProjectFiles, svc, temporaryFolder, writeFiles } from "./support.ts";
 
 const file = "svc-project.yaml";
 
@@ -17,7 +16,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
 
   test("writes the webhook and a sample that work at once, and keeps the rest of the file", async () => {
     const cwd = await temporaryFolder();
-    await writeFiles(cwd, newProject("shop"));
+    await writeFiles(cwd, newProjectFiles("shop"));
     const before = await readFile(join(cwd, file), "utf8");
     const added = await add(cwd, "github --target triage --slug hub");
     expect(added).toMatchObject({ code: 0, stdout: "" });
@@ -47,7 +46,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
 
   test("overwrites nothing", async () => {
     const cwd = await temporaryFolder();
-    await writeFiles(cwd, { ...newProject("shop"), "samples/triage.stripe.json": "mine" });
+    await writeFiles(cwd, { ...newProjectFiles("shop"), "samples/triage.stripe.json": "mine" });
     expect((await add(cwd, "stripe --target triage --json")).code).toBe(0);
     const before = await readFile(join(cwd, file), "utf8");
     for (const [line, message, code] of [

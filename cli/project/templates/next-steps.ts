@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../app/package-root.ts";
+import { stdoutColors as colors } from "../../terminal/colors.ts";
+import { type TemplateName, templates } from "./index.ts";
+import type { Dependency, Runtime } from "./package-json.ts";
+
+export interface Created {
+  /** Path of the project from the current folder; empty for the same folder. */
+  folder: string;
+  template: TemplateName;
+  runtime: Runtime;
+  svc: Dependency;
+  /** Whether the folder had a `package.json`, which does not depend on `svc`. */
+  hasOwnManifest: boolean;
+}
+
+const commands: Record<Runtime, { install: string; add: string; test: string; svc: string }> = {
+  node: { install: "npm install", add: "npm install", test: "npm test", svc: "npx svc" },
+  bun: { install: "bun install", add: "bun add", test: "bun run test", svc: "bunx --bun svc" },
+  deno: { install: "deno install", add: "deno add", test: "deno task test", svc: "deno task svc" },
+};
+
+/** The lines that a person types after `svc init`, each with its purpose. */
+export function nextSteps({ folder, template, runtime, svc, hasOwnManifest }: Created): string[] {
+  const { install, add, test, svc: run } = commands[runtime];
+  const { target } = templates[template];
+  const isUnbuilt = svc.startsWith("file:") && !existsSync(join(packageRoot, "dist"));
+  const steps: (readonly [line: string, purpose: string])[] = [
+    ...(folder === "" ? [] : [[`cd ${folder.includes(" ") ? JSON.stringify(folder) : folder}`, ""] as const]),
+    ...(isUnbuilt
+      ? [[`npm run build --prefix ${packageRoot}`, "compiles svc, which tests import"] as const]
+      : []),
+    [hasOwnManifest ? `${add} svc@${svc}` : install, "installs svc"],
+    [test, "runs the samples and the tests"],
+    [`${run} serve`, "starts a service (other terminal)"],
+    ["export SVC_API_KEY=<key>", `uses the key that \`${run} serve\` prints`],
+    [`${run} push`, "deploys the project"],
+    [`${run} run ${target} --data samples/${target}.json`, "runs the agent"],
+    [`${run} webhook list`, "prints the webhook URL"],
+  ];
+  const width = Math.max(...steps.map(([line]) => line.length));
+  return steps.map(([line, purpose]) =>
+    purpose === "" ? line : `${line.padEnd(width)}  ${colors.dim(purpose)}`,
+  );
+}
