@@ -13,6 +13,8 @@ import { useServer } from "../support/suite.ts";
 
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  name: string;
+  engines: Record<string, string>;
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
 };
@@ -31,16 +33,29 @@ const blocks: readonly Block[] = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)
 const blocksIn = (language: string) =>
   blocks.filter((block) => block.language === language).map(({ text }) => text);
 
-describe("the first two commands", () => {
-  test("run the demo and the tests", () => {
-    const [first = ""] = blocksIn("sh");
-    const lines = first
-      .trim()
-      .split("\n")
-      .map((line) => line.replace(/\s+#.*$/, ""));
-    expect(lines).toEqual(["npm ci && npm run demo", "npm ci && npm test"]);
-    expect(manifest.scripts).toMatchObject({ demo: expect.any(String), test: expect.any(String) });
-  });
+test("begins with the installation on each runtime", () => {
+  const [first = ""] = blocksIn("sh");
+  const lines = first.trim().split("\n");
+  expect(lines.map((line) => line.replace(/\s+#.*$/, ""))).toEqual([
+    `npx ${manifest.name} init hello`,
+    `bunx --bun ${manifest.name} init hello`,
+    `deno run -A npm:${manifest.name} init hello`,
+  ]);
+  const versions = lines.map((line) => /# (\w+) ([\d.]+)$/.exec(line)?.slice(1));
+  expect(versions).toEqual(
+    Object.entries(manifest.engines).map(([name, range]) => [
+      `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      range.replace(">=", ""),
+    ]),
+  );
+});
+
+test("names the commands of a checkout, which run the demo and the tests", () => {
+  const lines = blocksIn("sh")
+    .flatMap((text) => text.split("\n").map((line) => line.replace(/\s+#.*$/, "")))
+    .filter((line) => line.startsWith("npm "));
+  expect(lines).toEqual(["npm ci && npm run demo", "npm ci && npm test"]);
+  expect(manifest.scripts).toMatchObject({ demo: expect.any(String), test: expect.any(String) });
 });
 
 test("has code blocks only in languages that are tested", () => {
