@@ -130,10 +130,34 @@ onEveryRuntime("HTTP", {}, (server) => {
     expect(error).toMatchObject({ rawMessage: expect.stringContaining("'a:b,c#é%'") });
   });
 
-  // An HTTP/2 connection allows 128 open streams.
+  // A connection allows 128 open streams, and a window of 64 KiB for the bytes of a stream that were not read.
+  test("refuses many oversized gRPC calls over one connection", async () => {
+    const session = connectHttp2(server.url);
+    const begun = Buffer.alloc(100 * 1024);
+    begun.writeUInt32BE(3 * 1024 ** 2, 1);
+    for (let calls = 0; calls < 140; calls++) {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/svc.v1.ExecutionService/RunExecution",
+        "content-type": "application/grpc",
+        ...authorization(),
+      });
+      const answered = new Promise<Record<string, unknown>>((resolve, reject) => {
+        stream.once("response", resolve).once("trailers", resolve).once("error", reject);
+      });
+      const closed = new Promise((resolve) => stream.once("close", resolve));
+      stream.resume();
+      stream.end(begun);
+      const headers = await answered;
+      expect(headers["grpc-status"]).toBe(String(Code.ResourceExhausted));
+      await closed;
+    }
+    session.close();
+  });
+
   test.each([
-    ["gRPC", 140],
-    ["gRPC-Web", 20],
+    ["gRPC", 10],
+    ["gRPC-Web", 10],
   ])("refuses oversized %s calls over one connection", async (protocol, count) => {
     const options = {
       baseUrl: server.url,
