@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addEntry } from "../../cli/project/add-entry.ts";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { newProjectFiles, svc, temporaryFolder, writeFiles } from "./support.ts";
 
-describe.each(runtimes)("svc create on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("svc create on %s", (runtime) => {
   test("adds an agent and a workflow that run without changes, without prompting", async () => {
     const cwd = await temporaryFolder();
     await writeFiles(cwd, newProjectFiles("shop"));

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
-import { runtimes } from "../support/runtimes.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { projectFolder, svcOnTerminal, useService } from "./support.ts";
 
 /** The screen without colors and cursor movements. */
@@ -8,7 +8,7 @@ function plain(screen: string): string {
   return stripVTControlCharacters(screen).replaceAll("\r", "");
 }
 
-describe.each(runtimes)("on a terminal, svc on %s", (runtime) => {
+describe.each(commandRuntimes("node"))("on a terminal, svc on %s", (runtime) => {
   const service = useService(runtime);
   const ctrlC = "\u0003";
   const esc = "\u001b";
