@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { filesUnder } from "../architecture/prose.ts";
 import { root } from "../support/runtimes.ts";
 import { pages } from "./blocks.ts";
 
@@ -21,6 +22,15 @@ test("the documents have no broken links", () => {
     return anchor !== undefined && !anchors(target).has(anchor);
   });
   expect(broken).toEqual([]);
+});
+
+test("the index lists every page", () => {
+  const index = readFileSync(join(root, "docs/README.md"), "utf8");
+  const listed = [...index.matchAll(/^\| \[.+\]\((.+)\) \| .+ \|$/gm)].map(([, path = ""]) => path);
+  const expected = filesUnder("docs", /\.md$/)
+    .map((path) => path.replace(/^docs\//, ""))
+    .filter((path) => path !== "README.md" && (!path.includes("/") || path.endsWith("/README.md")));
+  expect(listed.filter((path) => !path.startsWith("../")).toSorted()).toEqual(expected.toSorted());
 });
 
 /** The anchors of headings, as GitHub makes them. */
