@@ -33,9 +33,9 @@ const blocks: readonly Block[] = [...readme.matchAll(/^```(\w*)\n(.*?)^```$/gms)
 const blocksIn = (language: string) =>
   blocks.filter((block) => block.language === language).map(({ text }) => text);
 
-test("begins with the installation on each runtime", () => {
-  const [first = ""] = blocksIn("sh");
-  const lines = first.trim().split("\n");
+test("begins with the installation on each runtime, after the commands of a checkout", () => {
+  const [, install = ""] = blocksIn("sh");
+  const lines = install.trim().split("\n");
   expect(lines.map((line) => line.replace(/\s+#.*$/, ""))).toEqual([
     `npx ${manifest.name} init hello`,
     `bunx --bun ${manifest.name} init hello`,
@@ -50,10 +50,12 @@ test("begins with the installation on each runtime", () => {
   );
 });
 
-test("names the commands of a checkout, which run the demo and the tests", () => {
-  const lines = blocksIn("sh")
-    .flatMap((text) => text.split("\n").map((line) => line.replace(/\s+#.*$/, "")))
-    .filter((line) => line.startsWith("npm "));
+test("opens with the commands that run the demo and the tests", () => {
+  const [first = ""] = blocksIn("sh");
+  const lines = first
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, ""));
   expect(lines).toEqual(["npm ci && npm run demo", "npm ci && npm test"]);
   expect(manifest.scripts).toMatchObject({ demo: expect.any(String), test: expect.any(String) });
 });
@@ -66,7 +68,7 @@ describe("the examples of the README", () => {
   const server = useServer("node");
 
   test("the commands of Start create, deploy and run a project", async () => {
-    const [, start = ""] = blocksIn("sh");
+    const [, , start = ""] = blocksIn("sh");
     const lines = start.trim().split("\n");
     expect(lines[0]).toMatch(/^svc serve\b/);
     expect(lines[1]).toMatch(/^export SVC_API_KEY=svc_…/);
