@@ -14,6 +14,7 @@ import {
 import { fail } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
+import type { Engine } from "../store/engine.ts";
 import { getExecution } from "../store/executions.ts";
 import { type LogFilter, type LogRow, lastLogs, logEnd, logsAfter } from "../store/logs.ts";
 import type { App } from "./app.ts";
@@ -35,7 +36,7 @@ export async function* watchExecution(
   const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
   const filter: LogFilter = { name: "", executionId, environment: "", audit: false };
-  let after = request.after === "" ? 0 : readCursor(request.after);
+  const log = new LogReader(app.engine, orgId, filter, request.after === "" ? 0 : readCursor(request.after));
   let sent = "";
   try {
     while (!stopped.aborted) {
@@ -47,9 +48,8 @@ export async function* watchExecution(
       const state = `${row.status} ${row.attempt} ${row.losses}`;
       if (first || (state !== sent && !isEnd(row.status))) yield executionEvent(row);
       sent = state;
-      for await (const log of entriesAfter(app, orgId, filter, after)) {
-        after = log.seq;
-        yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(log) } });
+      for await (const entry of log.read()) {
+        yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(entry) } });
       }
       if (isEnd(row.status)) {
         if (!first) yield executionEvent(row);
@@ -69,7 +69,7 @@ export async function* watchExecution(
 }
 
 export async function* tailLogs(
-  app: App,
+  app: Pick<App, "engine" | "notifier" | "closing">,
   orgId: string,
   request: TailLogsRequest,
   signal: AbortSignal,
@@ -82,17 +82,17 @@ export async function* tailLogs(
   try {
     let after = request.after === "" ? null : readCursor(request.after);
     if (after === null) {
+      // The end is read first: entries may be added between two statements.
       const last = await app.engine.read(function* () {
-        return { rows: yield* lastLogs(orgId, filter, lines), end: yield* logEnd(orgId) };
+        const end = yield* logEnd(orgId);
+        return { end, rows: yield* lastLogs(orgId, filter, lines) };
       });
       for (const row of last.rows) yield toResponse(row);
-      after = last.end;
+      after = Math.max(last.end, last.rows.at(-1)?.seq ?? 0);
     }
+    const log = new LogReader(app.engine, orgId, filter, after);
     do {
-      for await (const row of entriesAfter(app, orgId, filter, after)) {
-        after = row.seq;
-        yield toResponse(row);
-      }
+      for await (const row of log.read()) yield toResponse(row);
       if (!request.follow) return;
       await watcher.next(stopped);
     } while (!stopped.aborted);
@@ -105,20 +105,30 @@ function toResponse(row: LogRow): TailLogsResponse {
   return create(TailLogsResponseSchema, { log: toLogLine(row) });
 }
 
-async function* entriesAfter(
-  app: App,
-  orgId: string,
-  filter: LogFilter,
-  afterSeq: number,
-): AsyncGenerator<LogRow> {
-  let last = afterSeq;
-  for (;;) {
-    const rows = await app.engine.read(() => logsAfter(orgId, filter, last, batchSize));
-    for (const row of rows) {
-      last = row.seq;
-      yield row;
+/** Reads matching entries on from a position. Entries that do not match are read once. */
+class LogReader {
+  readonly #engine: Engine;
+  readonly #orgId: string;
+  readonly #filter: LogFilter;
+  #seq: number;
+
+  constructor(engine: Engine, orgId: string, filter: LogFilter, afterSeq: number) {
+    this.#engine = engine;
+    this.#orgId = orgId;
+    this.#filter = filter;
+    this.#seq = afterSeq;
+  }
+
+  /** The entries up to the present end of the log. */
+  async *read(): AsyncGenerator<LogRow> {
+    for (;;) {
+      const { rows, seq } = await this.#engine.read(() =>
+        logsAfter(this.#orgId, this.#filter, this.#seq, batchSize),
+      );
+      yield* rows;
+      this.#seq = seq;
+      if (rows.length < batchSize) return;
     }
-    if (rows.length < batchSize) return;
   }
 }
 

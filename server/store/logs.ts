@@ -80,14 +80,26 @@ export function* lastLogs(orgId: string, filter: LogFilter, limit: number): Prog
   return rows.reverse();
 }
 
-/** The first `limit` matching entries after a position, oldest first. */
+export interface LogPage {
+  /** Oldest first. */
+  rows: LogRow[];
+  /** No other entry up to here matches. */
+  seq: number;
+}
+
+/** The first `limit` matching entries after a position. */
 export function* logsAfter(
   orgId: string,
   filter: LogFilter,
   afterSeq: number,
   limit: number,
-): Program<LogRow[]> {
-  return yield* select(SELECT_AFTER, SELECT_AFTER_OF_EXECUTION, orgId, filter, afterSeq, limit);
+): Program<LogPage> {
+  // The end is read first: entries may be added between two statements.
+  const end = yield* logEnd(orgId);
+  if (end <= afterSeq) return { rows: [], seq: afterSeq };
+  const rows = yield* select(SELECT_AFTER, SELECT_AFTER_OF_EXECUTION, orgId, filter, afterSeq, limit);
+  const last = rows.at(-1)?.seq ?? 0;
+  return { rows, seq: rows.length < limit ? Math.max(last, end) : last };
 }
 
 function* select(

@@ -69,7 +69,7 @@ describe.each(engineNames)("several processes on %s", (name) => {
       const seen: LogRow[] = [];
       for (;;) {
         const isLast = !writing;
-        const rows = await reader.read(() => logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 7));
+        const { rows } = await reader.read(() => logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 7));
         seen.push(...rows);
         if (isLast && rows.length === 0) break;
         // SQLite answers at once: the writers need the event loop.

@@ -147,7 +147,7 @@ describe.each(engineNames)("%s", (name) => {
       final = written;
       // The embedded engine commits in a later turn of the event loop.
       await setImmediate();
-      const page = await handles[1].read(() => logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 1_000));
+      const { rows: page } = await handles[1].read(() => logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 1_000));
       seen.push(...page);
     }
     await writes;
