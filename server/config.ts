@@ -41,6 +41,8 @@ export interface Limits {
   connections: number;
   /** Open connections from one address; for IPv6 from one /64 network. */
   connectionsPerAddress: number;
+  /** An HTTP/2 client with open streams must acknowledge a PING within this time. */
+  keepAliveSeconds: number;
   /** Requests per second and burst of each webhook. */
   webhookRate: number;
   webhookBurst: number;
@@ -152,6 +154,7 @@ export const limitVariables: Record<keyof Limits, LimitVariable> = {
   retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
   connections: { variable: "SVC_MAX_CONNECTIONS", default: 10_000, min: 1 },
   connectionsPerAddress: { variable: "SVC_MAX_CONNECTIONS_PER_ADDRESS", default: 1_000, min: 1 },
+  keepAliveSeconds: { variable: "SVC_KEEP_ALIVE_SECONDS", default: 30, min: 1 },
   webhookRate: { variable: "SVC_WEBHOOK_RATE", default: 50, min: 1 },
   webhookBurst: { variable: "SVC_WEBHOOK_BURST", default: 100, min: 1 },
   organizationRate: { variable: "SVC_ORGANIZATION_RATE", default: 500, min: 1 },

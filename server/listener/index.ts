@@ -8,14 +8,18 @@ import { Admission } from "./admission.ts";
 import type { Listener } from "./contract.ts";
 import { createPlainListener } from "./plain.ts";
 import { createTlsListener } from "./secure.ts";
+import { Sessions } from "./sessions.ts";
 
 export type { Listener } from "./contract.ts";
 
 export interface ListenerConfig extends Pick<Config, "tls"> {
-  limits: Pick<Limits, "connections" | "connectionsPerAddress">;
+  limits: Pick<Limits, "connections" | "connectionsPerAddress" | "keepAliveSeconds">;
 }
 
 export function createListener(handler: Handler, { tls, limits }: ListenerConfig): Listener {
   const admission = new Admission(limits);
-  return tls === null ? createPlainListener(handler, admission) : createTlsListener(handler, admission, tls);
+  const sessions = new Sessions(limits.keepAliveSeconds * 1_000);
+  return tls === null
+    ? createPlainListener(handler, admission, sessions)
+    : createTlsListener(handler, admission, sessions, tls);
 }

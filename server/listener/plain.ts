@@ -12,18 +12,16 @@ import type { Listener } from "./contract.ts";
 import { closeWithoutRequest, type IdleWatch } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, Sessions, unlessDestroyed } from "./sessions.ts";
+import { http2Options, type Sessions, unlessDestroyed } from "./sessions.ts";
 import { sniff } from "./sniff.ts";
 
-export function createPlainListener(handler: Handler, admission: Admission): Listener {
-  const sessions = new Sessions();
+export function createPlainListener(handler: Handler, admission: Admission, sessions: Sessions): Listener {
   const http1 = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
   http1.requestTimeout = 0;
   http1.keepAliveTimeout = idleMs;
   http1.on("clientError", answerClientError);
   http1.on("checkContinue", withExpectation(handler));
   const http2Server = http2.createServer(http2Options(), unlessDestroyed(handler));
-  http2Server.on("session", (session) => sessions.add(session));
   http2Server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
   const { acceptor, serve } = createAcceptor(http1);
   acceptor.on("connection", (socket: Socket) => {
@@ -32,6 +30,7 @@ export function createPlainListener(handler: Handler, admission: Admission): Lis
       if (isHttp2) {
         // A server of HTTP/1.1 accepts half-open sockets, on which a session would outlive its client.
         socket.allowHalfOpen = false;
+        http2Server.once("session", (session) => sessions.add(session, socket));
         http2Server.emit("connection", socket);
       } else serve(socket);
     });

@@ -10,10 +10,14 @@ import type { Listener } from "./contract.ts";
 import { closeWithoutRequest } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { firstByteMs, headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, Sessions, unlessDestroyed } from "./sessions.ts";
+import { http2Options, type Sessions, unlessDestroyed } from "./sessions.ts";
 
-export function createTlsListener(handler: Handler, admission: Admission, files: TlsFiles): Listener {
-  const sessions = new Sessions();
+export function createTlsListener(
+  handler: Handler,
+  admission: Admission,
+  sessions: Sessions,
+  files: TlsFiles,
+): Listener {
   const server = http2.createSecureServer(
     {
       ...http2Options(),
@@ -28,7 +32,10 @@ export function createTlsListener(handler: Handler, admission: Admission, files:
   );
   // Deno ignores the option.
   Object.assign(server, { keepAliveTimeout: idleMs });
-  server.on("session", (session) => sessions.add(session));
+  // Before the listener of the server, which creates the session.
+  server.prependListener("secureConnection", (socket) => {
+    if (socket.alpnProtocol === "h2") server.once("session", (session) => sessions.add(session, socket));
+  });
   server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
   if (http1Handover !== "self") {
     const idle = closeWithoutRequest(server);

@@ -3,9 +3,11 @@
  * the other runtimes limit less, so that the counts here hold on all of them.
  */
 import type { Http2Session, ServerHttp2Session, ServerOptions } from "node:http2";
+import type { Socket } from "node:net";
 import type { Handler } from "../routes/dispatch.ts";
 import { http2EndsInPacket } from "../runtime.ts";
 import type { Http2Handler } from "./contract.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import { firstByteMs, idleMs, maxHeaderBytes } from "./options.ts";
 
 const maxStreams = 128;
@@ -47,13 +49,20 @@ function isDestroyed(session: Http2Session | undefined): boolean {
 
 export class Sessions {
   readonly #open = new Set<ServerHttp2Session>();
+  readonly #keepAlive: KeepAlive;
 
-  add(session: ServerHttp2Session): void {
+  constructor(keepAliveMs: number) {
+    this.#keepAlive = new KeepAlive(keepAliveMs);
+  }
+
+  /** @param socket - the connection; `session.socket` cannot be destroyed */
+  add(session: ServerHttp2Session, socket: Socket): void {
     if (!http2EndsInPacket) endAfterPacket(session);
     this.#open.add(session);
     session.setTimeout(idleMs, () => session.close());
     session.on("error", () => session.destroy());
     session.once("close", () => this.#open.delete(session));
+    this.#keepAlive.add(session, socket);
     limitSetup(session);
     limitAbuse(session);
   }

@@ -49,7 +49,7 @@ const listener = createListener(
   },
   {
     tls: writeCertificate(settings),
-    limits: { connections: 1_000, connectionsPerAddress: 1_000 },
+    limits: { connections: 1_000, connectionsPerAddress: 1_000, keepAliveSeconds: 30 },
   },
 );
 const port = await listener.listen(0, "127.0.0.1");

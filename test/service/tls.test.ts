@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
@@ -25,7 +27,7 @@ setDefaultCACertificates([...getCACertificates(), authority]);
 
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
 
-onEveryRuntime("TLS", { args }, (server) => {
+onEveryRuntime("TLS", { args, env: { SVC_KEEP_ALIVE_SECONDS: "1" } }, (server) => {
   test("serves HTTP/1.1 and HTTP/2 on one port with ALPN", async () => {
     expect(server.url).toMatch(/^https:\/\/localhost:\d+$/);
     expect((await call(server, "GET", "/livez", { key: null })).json).toEqual({ status: "ok" });
@@ -44,6 +46,14 @@ onEveryRuntime("TLS", { args }, (server) => {
     ]) {
       expect((await createClient(HealthService, transport).check({})).status).toBe("ok");
     }
+  });
+
+  test("sends PING frames to clients with open streams", async () => {
+    const session = connect(server.url);
+    const authorization = `Bearer ${server.apiKey}`;
+    session.request({ ":path": "/api/v1/logs?follow=true&lines=0", authorization }).resume();
+    await once(session, "ping");
+    session.destroy();
   });
 
   test("accepts an upload, and returns https webhook URLs", async () => {
