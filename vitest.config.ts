@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["./test/support/postgres/global-setup.ts"],
+    globalSetup: ["./test/support/global-setup.ts"],
     reporters: ["default", "./test/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -16,7 +16,7 @@ import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
 import { getExecution } from "../store/executions.ts";
-import { type LogFilter, type LogRow, lastLogs, logEnd, logsAfter } from "../store/logs.ts";
+import { type LogFilter, type LogRow, logsAfter, logTail } from "../store/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 
@@ -82,13 +82,9 @@ export async function* tailLogs(
   try {
     let after = request.after === "" ? null : readCursor(request.after);
     if (after === null) {
-      // The end is read first: entries may be added between two statements.
-      const last = await app.engine.read(function* () {
-        const end = yield* logEnd(orgId);
-        return { end, rows: yield* lastLogs(orgId, filter, lines) };
-      });
-      for (const row of last.rows) yield toResponse(row);
-      after = Math.max(last.end, last.rows.at(-1)?.seq ?? 0);
+      const tail = await app.engine.read(() => logTail(orgId, filter, lines));
+      for (const row of tail.rows) yield toResponse(row);
+      after = tail.after;
     }
     const log = new LogReader(app.engine, orgId, filter, after);
     do {

@@ -75,7 +75,7 @@ export function* insertLogs(rows: readonly NewLog[]): Program<void> {
 }
 
 /** The last matching entries, oldest first. */
-export function* lastLogs(orgId: string, filter: LogFilter, limit: number): Program<LogRow[]> {
+function* lastLogs(orgId: string, filter: LogFilter, limit: number): Program<LogRow[]> {
   const rows = yield* select(SELECT_LAST, SELECT_LAST_OF_EXECUTION, orgId, filter, 0, limit);
   return rows.reverse();
 }
@@ -118,6 +118,18 @@ function* select(
 }
 
 /** The position of an organization's newest entry; 0 when the log is empty. */
-export function* logEnd(orgId: string): Program<number> {
+function* logEnd(orgId: string): Program<number> {
   return (yield* first<{ seq: number }>(SELECT_END, orgId))?.seq ?? 0;
+}
+
+/** The last matching entries, oldest first, and the position after which later entries follow. */
+export function* logTail(
+  orgId: string,
+  filter: LogFilter,
+  limit: number,
+): Program<{ rows: LogRow[]; after: number }> {
+  // The end comes first: an entry that arrives between the two statements is one of the rows.
+  const end = yield* logEnd(orgId);
+  const rows = yield* lastLogs(orgId, filter, limit);
+  return { rows, after: Math.max(end, rows.at(-1)?.seq ?? 0) };
 }

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { call, lines, ok, open, runToEnd, watched } from "../support/rest.ts";
+import type { TestServer } from "../support/server.ts";
 import type { ExecutionJson, LogLineJson } from "../support/shapes.ts";
+import { rows } from "../support/store.ts";
 import { onRuntime } from "../support/suite.ts";
 
 const values = {
@@ -13,6 +15,8 @@ const values = {
   PIN: "84631975",
   TINY: "ab1",
 };
+
+const needles = ["planted-", 'planted"', "84631975"];
 
 const agents = {
   prints: `export default async (_, ctx) => {
@@ -97,15 +101,35 @@ onRuntime("deno", "redaction", {}, (server) => {
 
   test("stores no value", async () => {
     await server.kill("SIGTERM");
+    for (const row of server.engine === "postgres" ? await rowsOf(server) : []) {
+      for (const needle of needles) expect(row.includes(needle), `${needle} is in ${row}`).toBe(false);
+    }
     const files = readdirSync(server.dataDir, { recursive: true, encoding: "utf8" })
       .map((path) => join(server.dataDir, path))
       .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false);
-    expect(files.some((path) => path.endsWith("svc.db"))).toBe(true);
+    expect(files.some((path) => path.endsWith("svc.db"))).toBe(server.engine === "sqlite");
     for (const path of files) {
       const content = readFileSync(path);
-      for (const needle of ["planted-", 'planted"', "84631975"]) {
+      for (const needle of needles) {
         expect(content.includes(needle), `${needle} is in ${path}`).toBe(false);
       }
     }
   });
 });
+
+/** Every row of a PostgreSQL database, as text. */
+async function rowsOf(server: TestServer): Promise<string[]> {
+  const engine = await server.openStore();
+  const tables = await rows<{ name: string }>(
+    engine,
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    for (const { text } of await rows<{ text: string }>(engine, `SELECT t::text AS text FROM ${name} t`))
+      found.push(text);
+  }
+  await engine.close();
+  expect(found.some((row) => row.includes("***"))).toBe(true);
+  return found;
+}

@@ -72,7 +72,8 @@ export async function upload(caller: Caller, { bytes, digest }: Package): Promis
   const begun = await ok<UploadJson>(caller, "POST", "/api/v1/uploads", {
     json: { digest, size_bytes: bytes.byteLength },
   });
-  if (!begun.already_stored) await ok(caller, "PUT", begun.url, { body: bytes, key: null });
+  const headers = { "content-type": "application/gzip" };
+  if (!begun.already_stored) await ok(caller, "PUT", begun.url, { body: bytes, headers, key: null });
 }
 
 export interface DeployOptions {

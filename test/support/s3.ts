@@ -2,13 +2,14 @@
  * An S3 endpoint for tests: a server from npm that checks signatures, or the bucket of SVC_TEST_STORAGE_URL with the
  * credentials of the AWS variables. Each use has its own prefix.
  */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseStorageUrl, type S3Config } from "../../server/storage-url.ts";
+import { askEndpoint } from "./endpoints.ts";
 
 export interface S3Endpoint {
   /** A value of SVC_STORAGE_URL without `endpoint`. */
@@ -65,6 +66,16 @@ export async function startS3(): Promise<S3Endpoint> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+let shared: Promise<S3Endpoint> | null = null;
+
+/** The variables of a server that keeps its packages in the S3 endpoint of this run. Servers of one data folder share them. */
+export async function storageEnv(dataDir: string): Promise<Record<string, string>> {
+  shared ??= askEndpoint("s3").then((text) => JSON.parse(text) as S3Endpoint);
+  const s3 = await shared;
+  const folder = createHash("sha256").update(dataDir).digest("hex").slice(0, 32);
+  return { ...s3.env, SVC_STORAGE_URL: urlOf({ ...s3, url: s3.url.replace("?", `/${folder}?`) }) };
 }
 
 /** The configuration for an endpoint, which may be a proxy in front of the real one. */

@@ -24,6 +24,8 @@ export interface ServerOptions {
   dataDir?: string;
   /** Several servers use the data folder. */
   shared?: boolean;
+  /** `"postgres and s3"` gives the server a database of its own, and keeps its packages in S3. Default: that of the run. */
+  stores?: "postgres and s3";
   /** Default: the launcher of this checkout. */
   launcher?: string;
 }
@@ -36,6 +38,8 @@ export interface Exit {
 
 /** With `TEST_STORE=postgres`, each server has a database of its own instead of a store in its data folder. */
 export const onPostgres: boolean = process.env.TEST_STORE === "postgres";
+/** With `TEST_STORAGE=s3`, each server keeps its packages in S3 instead of its data folder. */
+export const onS3: boolean = process.env.TEST_STORAGE === "s3";
 
 const launcher = join(root, "cli/launcher.js");
 
@@ -87,12 +91,7 @@ export class TestServer {
   /** Resolves when `/readyz` returns 200. */
   async start(): Promise<void> {
     const [program, ...args] = commandOf(this.runtime);
-    if (onPostgres && !this.#options.shared && this.#options.env?.SVC_DATABASE_URL === undefined) {
-      const { createDatabase } = await import("./postgres/databases.ts");
-      this.#database ??= await createDatabase();
-    }
-    const store: Record<string, string> =
-      this.#database === null ? {} : { SVC_DATABASE_URL: this.#database.url };
+    const stores = await this.#stores();
     const child = spawn(
       program,
       [
@@ -108,7 +107,7 @@ export class TestServer {
       ],
       {
         cwd: tmpdir(),
-        env: { ...bareEnvironment(), ...store, ...this.#options.env },
+        env: { ...bareEnvironment(), ...stores, ...this.#options.env },
         stdio: ["ignore", "pipe", "pipe"],
       },
     );
@@ -183,5 +182,21 @@ export class TestServer {
     if (failed)
       console.error(`The data of the server on ${this.runtime} is in ${this.dataDir}\n${this.#output}`);
     else rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** The variables of the database and the storage, which are created at the first start. */
+  async #stores(): Promise<Record<string, string>> {
+    const { env, shared, stores } = this.#options;
+    const found: Record<string, string> = {};
+    if ((onPostgres && !shared && env?.SVC_DATABASE_URL === undefined) || stores !== undefined) {
+      const { createDatabase } = await import("./postgres/databases.ts");
+      this.#database ??= await createDatabase();
+      found.SVC_DATABASE_URL = this.#database.url;
+    }
+    if (onS3 || stores !== undefined) {
+      const { storageEnv } = await import("./s3.ts");
+      Object.assign(found, await storageEnv(this.dataDir));
+    }
+    return found;
   }
 }

@@ -36,7 +36,7 @@ const sharedStores: readonly (readonly [kind: Kind, open: () => Promise<SharedSt
   [
     "PostgreSQL",
     async () => {
-      // The data folder has the packages and the master key.
+      // The data folder has the master key, and the packages unless they are in S3.
       const dataDir = newFolder();
       const { url, drop } = await createDatabase();
       return {

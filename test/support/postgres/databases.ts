@@ -1,24 +1,16 @@
 /** Databases for tests, each new and empty, on the server of this run or on that of `SVC_TEST_DATABASE_URL`. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { addressVariable } from "./global-setup.ts";
+import { askEndpoint } from "../endpoints.ts";
 
 let server: Promise<string> | null = null;
 
 /** The URL of a database with the right to create others. @throws Error when PostgreSQL cannot start */
 export function serverUrl(): Promise<string> {
-  server ??= ask();
+  server ??= process.env.SVC_TEST_DATABASE_URL
+    ? Promise.resolve(process.env.SVC_TEST_DATABASE_URL)
+    : askEndpoint("postgres");
   return server;
-}
-
-async function ask(): Promise<string> {
-  if (process.env.SVC_TEST_DATABASE_URL) return process.env.SVC_TEST_DATABASE_URL;
-  const address = process.env[addressVariable];
-  if (address === undefined) throw new Error("The global setup of the suite has not run.");
-  const response = await fetch(address);
-  const text = await response.text();
-  if (!response.ok) throw new Error(text);
-  return text;
 }
 
 export interface TestDatabase {

@@ -1,0 +1,17 @@
+/**
+ * The servers that the test files of one run share: PostgreSQL and S3. Each test file runs in its own process and asks the
+ * process of the run over a loopback port.
+ */
+export const addressVariable = "TEST_ENDPOINTS_ADDRESS";
+
+export type Endpoint = "postgres" | "s3";
+
+/** The answer of the global setup, which starts the server when a test first asks for it. @throws Error when it cannot */
+export async function askEndpoint(name: Endpoint): Promise<string> {
+  const address = process.env[addressVariable];
+  if (address === undefined) throw new Error("The global setup of the suite has not run.");
+  const response = await fetch(`${address}/${name}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}

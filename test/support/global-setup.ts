@@ -1,0 +1,48 @@
+/**
+ * One PostgreSQL server and one S3 endpoint for a run of the suite. Each starts when a test first asks for it, so that a run
+ * without such tests does not pay for it.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { addressVariable, type Endpoint } from "./endpoints.ts";
+import { PostgresServer } from "./postgres/server.ts";
+import { startS3 } from "./s3.ts";
+
+interface Started {
+  /** The response to tests. */
+  text: string;
+  stop(): Promise<void>;
+}
+
+const starts: Record<Endpoint, () => Promise<Started>> = {
+  async postgres() {
+    const server = await PostgresServer.start();
+    return { text: server.url(), stop: () => server.discard() };
+  },
+  async s3() {
+    const server = await startS3();
+    return { text: JSON.stringify(server), stop: () => server.close() };
+  },
+};
+
+export default async function setup(): Promise<() => Promise<void>> {
+  const started = new Map<Endpoint, Promise<Started>>();
+  const broker = createServer((request, response) => {
+    const name = request.url?.slice(1) as Endpoint;
+    const server = started.get(name) ?? starts[name]();
+    started.set(name, server);
+    server.then(
+      ({ text }) => response.end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  }).listen(0, "127.0.0.1");
+  await once(broker, "listening");
+  const address = broker.address();
+  if (address === null || typeof address === "string") throw new Error("No port is free.");
+  process.env[addressVariable] = `http://127.0.0.1:${address.port}`;
+  return async () => {
+    broker.close();
+    broker.closeAllConnections();
+    for (const server of started.values()) await (await server.catch(() => null))?.stop();
+  };
+}
