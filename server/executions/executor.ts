@@ -275,14 +275,15 @@ export class Executor {
     this.#options.onAttempt?.(row.execution_id);
     const { outcome, target } = await runAttempt(this.#options, row, pools);
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
+    // The next claim does not wait for this outcome to be written. Only for known queues: a query after each execution
+    // would cost as much as a claim.
+    if (this.#ready.size > 0) this.#pump();
     try {
       await this.#settle(row, target, outcome);
     } finally {
       if (this.#running.get(row.execution_id) === row) this.#running.delete(row.execution_id);
       this.#settling.delete(settled.promise);
       settled.resolve();
-      // Only for known queues: a query after each execution would cost as much as a claim.
-      if (this.#ready.size > 0) this.#pump();
     }
   }
 

@@ -5,39 +5,62 @@
 import type { Engine } from "../store/engine.ts";
 
 export class Notifier {
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #engine: Pick<Engine, "listen">;
+  readonly #kinds: Record<Kind, Subscriptions> = { execution: newSubscriptions(), log: newSubscriptions() };
 
   constructor(engine: Pick<Engine, "listen">) {
-    engine.listen("execution", (id) => (id === null ? this.#notifyAll() : this.#notify(executionTopic(id))));
-    engine.listen("log", (orgId) => (orgId === null ? this.#notifyAll() : this.#notify(logTopic(orgId))));
+    this.#engine = engine;
   }
 
   /** @returns a function that unsubscribes */
-  subscribe(topic: string, listener: () => void): () => void {
-    let listeners = this.#listeners.get(topic);
+  subscribe({ kind, key }: Subject, listener: () => void): () => void {
+    const subscriptions = this.#kinds[kind];
+    const { byKey } = subscriptions;
+    let listeners = byKey.get(key);
     if (listeners === undefined) {
       listeners = new Set();
-      this.#listeners.set(topic, listeners);
+      byKey.set(key, listeners);
     }
     listeners.add(listener);
+    // The store sends them only to processes that listen.
+    subscriptions.stop ??= this.#engine.listen(kind, (changed) => notify(byKey, changed));
     return () => {
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
+      if (listeners.size === 0 && byKey.get(key) === listeners) byKey.delete(key);
+      if (byKey.size > 0) return;
+      subscriptions.stop?.();
+      subscriptions.stop = null;
     };
-  }
-
-  #notify(topic: string): void {
-    const listeners = this.#listeners.get(topic);
-    if (listeners !== undefined) for (const listener of [...listeners]) listener();
-  }
-
-  #notifyAll(): void {
-    for (const topic of [...this.#listeners.keys()]) this.#notify(topic);
   }
 }
 
-export const executionTopic = (executionId: string): string => `execution ${executionId}`;
-export const logTopic = (orgId: string): string => `log ${orgId}`;
+type Kind = "execution" | "log";
+
+/** An execution, or the log of an organization. */
+export interface Subject {
+  kind: Kind;
+  /** The id. */
+  key: string;
+}
+
+interface Subscriptions {
+  byKey: Map<string, Set<() => void>>;
+  /** Stops listening to the store; null while there are no listeners. */
+  stop: (() => void) | null;
+}
+
+function newSubscriptions(): Subscriptions {
+  return { byKey: new Map(), stop: null };
+}
+
+/** @param changed - null when any may have changed */
+function notify(byKey: Subscriptions["byKey"], changed: string | null): void {
+  const keys = changed === null ? [...byKey.keys()] : [changed];
+  for (const key of keys) for (const listener of [...(byKey.get(key) ?? [])]) listener();
+}
+
+export const executionTopic = (executionId: string): Subject => ({ kind: "execution", key: executionId });
+export const logTopic = (orgId: string): Subject => ({ kind: "log", key: orgId });
 
 /**
  * Waits for the next notification of one of several topics. Create it before reading the state, so that no change is
@@ -45,7 +68,7 @@ export const logTopic = (orgId: string): string => `log ${orgId}`;
  */
 export function watch(
   notifier: Notifier,
-  topics: readonly string[],
+  topics: readonly Subject[],
   fallbackMs: number,
 ): { next(signal: AbortSignal): Promise<void>; stop(): void } {
   let pending = false;

@@ -23,6 +23,11 @@ export interface Statement {
   params: readonly SqlValue[];
   /** The row set: for each row the values of its columns. With no rows, the statement has no effect. */
   rows?: readonly (readonly SqlValue[])[];
+  /**
+   * The program reads no rows of it, and its failure fails the program. An engine behind a network may then send it together
+   * with the next statement or the commit.
+   */
+  unread?: true;
 }
 
 /** What a notification is about, and what its key names. */
@@ -101,6 +106,11 @@ export function* each<R extends object = Row>(
   ...params: SqlValue[]
 ): Program<R[]> {
   return (yield { sql, params, rows }) as R[];
+}
+
+/** Runs a statement over a row set without reading rows. Its failure fails the program. */
+export function* runEach(sql: string, rows: readonly (readonly SqlValue[])[]): Program<void> {
+  yield { sql, params: [], rows, unread: true };
 }
 
 /** Notifies all processes after the commit. */

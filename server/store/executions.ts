@@ -1,6 +1,6 @@
 /** Executions: one table is both the record and the queue. `leases.ts` has the statements of workers. */
 import type { TargetKind } from "../../project/definition.ts";
-import { all, each, first, notify, type Program, type SqlValue } from "./engine.ts";
+import { all, each, first, notify, type Program, runEach, type SqlValue } from "./engine.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
@@ -166,8 +166,8 @@ export function* insertExecutions(rows: readonly NewExecution[]): Program<void> 
     if (row.origin === "webhook" && row.mapping === undefined) webhooks.push(webhookValues(row));
     else others.push(values(row));
   }
-  if (webhooks.length > 0) yield* each(INSERT_WEBHOOK, webhooks);
-  if (others.length > 0) yield* each(INSERT, others);
+  if (webhooks.length > 0) yield* runEach(INSERT_WEBHOOK, webhooks);
+  if (others.length > 0) yield* runEach(INSERT, others);
   yield* notifyQueued(rows);
 }
 

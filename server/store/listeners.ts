@@ -11,6 +11,10 @@ export class Listeners {
     return () => listeners.delete(listener);
   }
 
+  has(topic: Topic): boolean {
+    return (this.#topics.get(topic)?.size ?? 0) > 0;
+  }
+
   /** Calls the listeners of a topic. An error in one does not keep others from being called. */
   call(topic: Topic, key: string | null): void {
     for (const listener of [...(this.#topics.get(topic) ?? [])]) {

@@ -4,7 +4,7 @@
  * The number of the newest entry is a row of its own, which the transaction of new entries changes. The row lock makes
  * transactions commit in the order of their numbers, so that a reader that has seen an entry has seen all earlier ones.
  */
-import { all, each, first, notify, type Program } from "./engine.ts";
+import { all, each, first, notify, type Program, runEach } from "./engine.ts";
 
 type LogLevel = "debug" | "info" | "warn" | "error";
 type LogSource = "console" | "execution" | "schedule" | "deployment" | "audit";
@@ -70,7 +70,7 @@ export function* insertLogs(rows: readonly NewLog[]): Program<void> {
     const { org_id, at, level, source, message, execution_id, deployment_id, name, environment } = row;
     return [org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment];
   });
-  yield* each(INSERT, numbered);
+  yield* runEach(INSERT, numbered);
   for (const [orgId] of sorted) yield* notify("log", orgId);
 }
 

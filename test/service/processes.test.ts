@@ -9,15 +9,15 @@ import type { TestServer } from "../support/server.ts";
 import type { AcceptedJson, ExecutionJson, LogLineJson, WatchEvent } from "../support/shapes.ts";
 import { type SharedStore, sharedStoresOf } from "../support/shared-store.ts";
 
-/** Each prints or returns the process id of the server that runs it. */
+/** Each prints or returns the process id of the server that runs it. `stuckOn` is the id of a server that never finishes it. */
 const agents = {
   where: {
-    code: `export default async ({ ms = 0, lines = 0 }) => {
+    code: `export default async ({ ms = 0, lines = 0, stuckOn = 0 }) => {
   for (let line = 1; line <= lines; line++) {
     console.log("line " + line);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  await new Promise((resolve) => setTimeout(resolve, ms));
+  await new Promise((resolve) => setTimeout(resolve, process.ppid === stuckOn ? 300_000 : ms));
   return { pid: process.ppid };
 };`,
     webhooks: [{ slug: "in" }],
@@ -36,6 +36,9 @@ export default async () => {
 };`,
   },
 };
+
+/** Of `waitFor`. */
+const patience = { timeout: 30_000, interval: 50 };
 
 const scheduled = Array.from({ length: 20 }, (_, number) => `tick-${number}`);
 
@@ -146,17 +149,14 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
 
   test("each server cancels executions that run on the other", async () => {
     const executions = await Promise.all(Array.from({ length: 6 }, () => run(a, "waits")));
-    const runsOn = await vi.waitFor(
-      async () => {
-        const found = await rows<{ execution_id: string; message: string }>(
-          "SELECT execution_id, message FROM logs WHERE message LIKE 'pid %' ORDER BY seq DESC LIMIT 6",
-        );
-        const pids = new Map(found.map((row) => [row.execution_id, Number(row.message.slice(4))]));
-        expect(executions.every(({ execution_id }) => pids.has(execution_id))).toBe(true);
-        return pids;
-      },
-      { timeout: 10_000, interval: 50 },
-    );
+    const runsOn = await vi.waitFor(async () => {
+      const found = await rows<{ execution_id: string; message: string }>(
+        "SELECT execution_id, message FROM logs WHERE message LIKE 'pid %' ORDER BY seq DESC LIMIT 6",
+      );
+      const pids = new Map(found.map((row) => [row.execution_id, Number(row.message.slice(4))]));
+      expect(executions.every(({ execution_id }) => pids.has(execution_id))).toBe(true);
+      return pids;
+    }, patience);
     expect(new Set(runsOn.values()).size).toBe(2);
     await Promise.all(
       executions.map(async ({ execution_id }) => {
@@ -221,15 +221,12 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
     await engine.write(() =>
       statement("UPDATE schedules SET next_due_at = ?1 WHERE project = 'scheduled'", dueMs),
     );
-    await vi.waitFor(
-      async () => {
-        const runs = await rows<{ name: string; count: number }>(
-          "SELECT name, COUNT(*) AS count FROM executions WHERE origin = 'schedule' GROUP BY name",
-        );
-        expect(runs.length).toBe(scheduled.length);
-      },
-      { timeout: 5_000, interval: 50 },
-    );
+    await vi.waitFor(async () => {
+      const runs = await rows<{ name: string; count: number }>(
+        "SELECT name, COUNT(*) AS count FROM executions WHERE origin = 'schedule' GROUP BY name",
+      );
+      expect(runs.length).toBe(scheduled.length);
+    }, patience);
     const ticks = await rows<{ runs: number; executions: number }>(
       `SELECT COUNT(*) AS runs, COUNT(DISTINCT t.execution_id) AS executions FROM ticks t WHERE outcome = 'run'`,
     );
@@ -242,7 +239,7 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
     await vi.waitFor(async () => {
       const { status } = await ok<ExecutionJson>(a, "GET", `/api/v1/executions/${execution_id}`);
       expect(status).toBe("running");
-    });
+    }, patience);
     const c = store.server(limits);
     onTestFinished(async () => {
       await c.kill("SIGTERM");
@@ -259,13 +256,14 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
   test(
     "when one server is killed, the other runs its executions",
     async () => {
-      const executions = await Promise.all(Array.from({ length: 6 }, () => run(a, "where", { ms: 1_500 })));
+      const input = { ms: 1_500, stuckOn: a.pid };
+      const executions = await Promise.all(Array.from({ length: 6 }, () => run(a, "where", input)));
       await vi.waitFor(async () => {
         const [row] = await rows<{ count: number }>(
           "SELECT COUNT(DISTINCT lease_owner) AS count FROM executions WHERE status = 'running'",
         );
         expect(row?.count).toBe(2);
-      });
+      }, patience);
       const killed = a.pid;
       await a.kill("SIGKILL");
       const results = await Promise.all(executions.map(({ execution_id }) => ended(b, execution_id)));

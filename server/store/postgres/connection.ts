@@ -47,6 +47,7 @@ export class Connection {
   /** Queries without an answer, and the time of the last answer or of the first query after a pause. */
   #pending = 0;
   #activeAtMs = 0;
+  #corked = false;
 
   private constructor(client: Client, socket: Socket, statementMs: number) {
     this.#client = client;
@@ -125,6 +126,7 @@ export class Connection {
 
   #run(query: { text: string; name?: string; values?: Bound[]; queryMode?: string }): Promise<Answer> {
     if (this.#lost !== null) return Promise.reject(this.#lost);
+    this.#cork();
     if (this.#pending++ === 0) this.#activeAtMs = performance.now();
     return new Promise((resolve, reject) => {
       // A callback and not a promise: the driver captures a stack for each rejected promise.
@@ -136,6 +138,17 @@ export class Connection {
         else resolve({ rows: last?.rows ?? [], command: last?.command ?? "" });
       };
       this.#client.query(query as never, done as never);
+    });
+  }
+
+  /** Sends the queries of one turn of the event loop with one system call. */
+  #cork(): void {
+    if (this.#corked) return;
+    this.#corked = true;
+    this.#socket.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      this.#socket.uncork();
     });
   }
 

@@ -152,9 +152,10 @@ class PostgresEngine implements Engine {
       const writer = await this.#writers.acquire();
       const mark = writer.nextMark();
       const payloads = this.#notifications.payloads.bind(this.#notifications);
+      const hints = this.#notifications.hints.bind(this.#notifications);
       let committed: Committed<Result>;
       try {
-        committed = await runTransaction(writer.connection, program, { mark, savepoints, payloads });
+        committed = await runTransaction(writer.connection, program, { mark, savepoints, payloads, hints });
       } catch (error) {
         if (error instanceof NeedsSavepoints) savepoints = true;
         if (!(error instanceof OutcomeUnknown) || !(await this.#wasCommitted(mark))) throw error;

@@ -1,12 +1,15 @@
 /**
  * Notifications between processes, over LISTEN and NOTIFY on a connection of their own.
  *
- * Topics that decide what a process may do (`routes`, `keys`, `secrets`, `cancel`) are sent in the transaction. The rest are
- * hints and sent afterwards, because PostgreSQL lets transactions with a NOTIFY commit one at a time. Hints that arrive
- * within `gapMs` share a NOTIFY.
+ * Topics that decide what a process may do (`routes`, `keys`, `secrets`, `cancel`) are sent in the transaction, on a channel
+ * that every process receives. The rest are hints. They are sent after the commit, because PostgreSQL lets transactions with
+ * a NOTIFY commit one at a time, and at most once in `gapMs`. The frequent ones have a channel each, which a process receives
+ * only while it has listeners: new executions reach processes that run code, and the states and logs of executions reach
+ * processes that have requests waiting for them.
  *
  * States: *disconnected*: every listener is called with null once a second, because anything may have changed; *listening*:
- * a heartbeat notices a dead connection. After each connect, the listeners are called with null once.
+ * a heartbeat notices a dead connection. After each connect, the listeners are called with null once, and so are those of
+ * a topic when its channel is joined.
  */
 import { randomUUID } from "node:crypto";
 import type { Listener, Notification, Topic } from "../engine.ts";
@@ -14,6 +17,8 @@ import { Listeners } from "../listeners.ts";
 import type { Connection } from "./connection.ts";
 
 const guaranteed: ReadonlySet<Topic> = new Set<Topic>(["routes", "keys", "secrets", "cancel"]);
+/** Topics with a channel of their own. */
+const frequent: ReadonlySet<Topic> = new Set<Topic>(["queued", "execution", "log"]);
 
 /** PostgreSQL's limit is 8,000 bytes. */
 const maxPayload = 7_500;
@@ -22,7 +27,17 @@ const maxPayloads = 8;
 const gapMs = 5;
 const heartbeatMs = 400;
 
-const NOTIFY = "SELECT pg_notify('svc', $1)";
+const NOTIFY = "SELECT pg_notify($1, $2)";
+
+/** The parameters of a `pg_notify`. */
+export type Sending = [channel: string, payload: string];
+
+/** The channel of all processes. */
+const everyone = "svc";
+
+function channelOf(topic: Topic): string {
+  return `svc_${topic}`;
+}
 
 type Keys = Partial<Record<Topic, string[]>>;
 
@@ -41,6 +56,10 @@ export class Notifications {
   #heartbeat: NodeJS.Timeout | null = null;
   #answered = true;
   #hints = new Map<Topic, Set<string>>();
+  /** The topics whose channels the connection receives. */
+  #joined = new Set<Topic>();
+  /** The notifications of transactions whose hints were sent with the commit. */
+  readonly #sent = new WeakSet<readonly Notification[]>();
   #flush: NodeJS.Timeout | null = null;
   #sentAtMs = 0;
   #closed = false;
@@ -55,19 +74,36 @@ export class Notifications {
   }
 
   listen(topic: Topic, listener: Listener): () => void {
-    return this.#listeners.add(topic, listener);
+    const stop = this.#listeners.add(topic, listener);
+    if (this.#connection !== null && frequent.has(topic) && !this.#joined.has(topic)) {
+      // What happened before the channel was joined is not announced.
+      const joined = () => this.#listeners.call(topic, null);
+      void this.#join(this.#connection, topic).then(joined, () => {});
+    }
+    return stop;
   }
 
-  /** The payloads that a transaction sends. */
-  payloads(notifications: readonly Notification[]): string[] {
-    return this.#payloadsOf(keysOf(notifications.filter(({ topic }) => guaranteed.has(topic))));
+  /** What a transaction sends. */
+  payloads(notifications: readonly Notification[]): Sending[] {
+    return this.#sendingsOf(keysOf(notifications.filter(({ topic }) => guaranteed.has(topic))));
   }
 
-  /** Calls the listeners of this process after a commit, and sends the hints. */
+  /** The hints to send with the commit of a transaction. Empty within `gapMs` after earlier ones: `committed` sends them later. */
+  hints(notifications: readonly Notification[]): Sending[] {
+    if (this.#flush !== null || performance.now() < this.#sentAtMs + gapMs) return [];
+    const hints = notifications.filter(({ topic }) => !guaranteed.has(topic));
+    if (hints.length === 0) return [];
+    this.#sentAtMs = performance.now();
+    this.#sent.add(notifications);
+    return this.#sendingsOf(keysOf(hints));
+  }
+
+  /** Calls the listeners of this process after a commit, and sends the hints that were not sent with it. */
   committed(notifications: readonly Notification[]): void {
+    const wereSent = this.#sent.has(notifications);
     for (const [topic, keys] of Object.entries(keysOf(notifications)) as [Topic, string[]][]) {
       for (const key of keys) this.#listeners.call(topic, key);
-      if (guaranteed.has(topic)) continue;
+      if (wereSent || guaranteed.has(topic)) continue;
       const hints = this.#hints.get(topic) ?? new Set();
       for (const key of keys) hints.add(key);
       this.#hints.set(topic, hints);
@@ -90,32 +126,22 @@ export class Notifications {
     const hints = this.#hints;
     this.#hints = new Map();
     const keys = Object.fromEntries([...hints].map(([topic, set]) => [topic, [...set]])) as Keys;
-    for (const payload of this.#payloadsOf(keys)) {
+    for (const sending of this.#sendingsOf(keys)) {
       // A lost hint is found by the receivers' next poll.
-      this.#connection?.query(NOTIFY, [payload]).catch(() => {});
+      this.#connection?.query(NOTIFY, sending).catch(() => {});
     }
   }
 
-  #payloadsOf(keys: Keys): string[] {
-    const from = this.#process;
-    const messages: Message[] = [];
-    for (const [topic, list] of Object.entries(keys) as [Topic, string[]][]) {
-      let part: string[] = [];
-      let size = 0;
-      for (const key of list) {
-        if (size + key.length + 3 > maxPayload - 200) {
-          messages.push({ from, topics: { [topic]: part } });
-          part = [];
-          size = 0;
-        }
-        part.push(key);
-        size += key.length + 3;
-      }
-      messages.push({ from, topics: { [topic]: part } });
-    }
-    if (messages.length <= maxPayloads) return messages.map((message) => JSON.stringify(message));
-    const topics = Object.fromEntries(Object.keys(keys).map((topic) => [topic, null]));
-    return [JSON.stringify({ from, topics } satisfies Message)];
+  #sendingsOf(keys: Keys): Sending[] {
+    return (Object.entries(keys) as [Topic, string[]][]).flatMap(([topic, list]) => {
+      const channel = frequent.has(topic) ? channelOf(topic) : everyone;
+      const parts = partsOf(list);
+      const sent = parts.length <= maxPayloads ? parts : [null];
+      return sent.map((part): Sending => {
+        const message: Message = { from: this.#process, topics: { [topic]: part } };
+        return [channel, JSON.stringify(message)];
+      });
+    });
   }
 
   #receive(payload: string): void {
@@ -132,13 +158,17 @@ export class Notifications {
     if (this.#closed) return connection.close();
     connection.onNotification = (payload) => this.#receive(payload);
     try {
-      await connection.script("LISTEN svc");
+      await connection.script(`LISTEN ${everyone}`);
+      this.#answered = true;
+      this.#connection = connection;
+      this.#joined = new Set();
+      const wanted = [...frequent].filter((topic) => this.#listeners.has(topic));
+      await Promise.all(wanted.map((topic) => this.#join(connection, topic)));
     } catch (error) {
+      this.#connection = null;
       connection.close();
       throw error;
     }
-    this.#answered = true;
-    this.#connection = connection;
     this.#listeners.callAll();
   }
 
@@ -152,6 +182,8 @@ export class Notifications {
       await this.#reconnect();
       return;
     }
+    // Not when the last listener stops: the next request may wait again soon.
+    for (const topic of this.#joined) if (!this.#listeners.has(topic)) this.#leave(connection, topic);
     this.#answered = false;
     await connection.query("SELECT 1").then(
       () => {
@@ -161,11 +193,37 @@ export class Notifications {
     );
   }
 
+  async #join(connection: Connection, topic: Topic): Promise<void> {
+    this.#joined.add(topic);
+    await connection.script(`LISTEN ${channelOf(topic)}`);
+  }
+
+  #leave(connection: Connection, topic: Topic): void {
+    this.#joined.delete(topic);
+    // A connection that fails is replaced.
+    connection.script(`UNLISTEN ${channelOf(topic)}`).catch(() => {});
+  }
+
   async #reconnect(): Promise<void> {
     while (!this.#closed && this.#connection === null) {
       await this.#connect().catch(() => new Promise((resolve) => setTimeout(resolve, heartbeatMs)));
     }
   }
+}
+
+/** The keys in parts that fit into a payload. */
+function partsOf(keys: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let size = maxPayload;
+  for (const key of keys) {
+    size += key.length + 3;
+    if (size > maxPayload - 200) {
+      parts.push([]);
+      size = key.length + 3;
+    }
+    parts.at(-1)?.push(key);
+  }
+  return parts;
 }
 
 function keysOf(notifications: readonly Notification[]): Keys {

@@ -1,6 +1,9 @@
 /**
  * Runs one program as one transaction.
  *
+ * Statements whose rows the program does not read are deferred: they share a round trip with the next statement or with the
+ * commit. Hints follow the commit without a round trip of their own.
+ *
  * The first statement shares a round trip with `BEGIN` and with the *mark*: each connection has a row in `commit_marks`, in
  * which a transaction stores its number before anything else. When the answer to a `COMMIT` is lost, the row decides: it
  * has the number exactly if the transaction was committed. The row is locked until the transaction has ended, so that
@@ -10,10 +13,11 @@
 import type { Notification, Program, Row, Statement } from "../engine.ts";
 import type { Answer, Connection } from "./connection.ts";
 import { ConnectionLost, PostgresError } from "./errors.ts";
-import { prepare } from "./statement.ts";
+import type { Sending } from "./notifications.ts";
+import { type PreparedStatement, prepare } from "./statement.ts";
 
 const MARK = "UPDATE commit_marks SET number = $2, at = $3 WHERE writer = $1 RETURNING writer";
-const NOTIFY = "SELECT pg_notify('svc', $1)";
+const NOTIFY = "SELECT pg_notify($1, $2)";
 
 /** The connection was lost after `COMMIT` was sent. */
 export class OutcomeUnknown extends ConnectionLost {
@@ -38,8 +42,10 @@ export interface TransactionOptions {
   mark: Mark;
   /** Surrounds each statement with a savepoint. */
   savepoints: boolean;
-  /** The payloads to send in the transaction, from its notifications. */
-  payloads(notifications: readonly Notification[]): string[];
+  /** What to send in the transaction, of its notifications. */
+  payloads(notifications: readonly Notification[]): Sending[];
+  /** The hints to send immediately after the commit. */
+  hints(notifications: readonly Notification[]): Sending[];
 }
 
 export interface Committed<Result> {
@@ -53,7 +59,7 @@ export interface Committed<Result> {
 export async function runTransaction<Result>(
   connection: Connection,
   program: () => Program<Result>,
-  { mark, savepoints, payloads }: TransactionOptions,
+  { mark, savepoints, payloads, hints }: TransactionOptions,
 ): Promise<Committed<Result>> {
   const notifications: Notification[] = [];
   const steps = program();
@@ -78,7 +84,7 @@ export async function runTransaction<Result>(
       step = steps.next(rows);
     }
     result = { value: step.value, notifications };
-    await transaction.commit(payloads(notifications));
+    await transaction.commit(payloads(notifications), hints(notifications));
     return result;
   } catch (error) {
     if (error instanceof ConnectionLost && result !== null) throw new OutcomeUnknown(error, result);
@@ -91,6 +97,7 @@ class Transaction {
   readonly #connection: Connection;
   readonly #mark: Mark;
   readonly #savepoints: boolean;
+  #deferred: PreparedStatement[] = [];
   #open = false;
   #failed = false;
 
@@ -104,8 +111,11 @@ class Transaction {
     const prepared = prepare(statement);
     if (prepared === null) return [];
     if (this.#failed) throw new NeedsSavepoints("The program continued after a failed statement.");
-    const before: Promise<Answer>[] = [];
-    if (!this.#open) before.push(...this.#begin());
+    if (statement.unread && !this.#savepoints) {
+      this.#deferred.push(prepared);
+      return [];
+    }
+    const before = this.#start();
     if (this.#savepoints) before.push(this.#connection.query("SAVEPOINT statement"));
     try {
       return (await afterAll(before, this.#connection.query(prepared.text, prepared.values))).rows;
@@ -117,13 +127,18 @@ class Transaction {
     }
   }
 
-  async commit(payloads: readonly string[]): Promise<void> {
-    if (!this.#open && payloads.length === 0) return;
+  async commit(payloads: readonly Sending[], hints: readonly Sending[]): Promise<void> {
     if (this.#failed) throw new NeedsSavepoints("The program ended after a failed statement.");
-    const before = this.#open ? [] : this.#begin();
-    const sent = payloads.map((payload) => this.#connection.query(NOTIFY, [payload]));
-    const { command } = await afterAll([...before, ...sent], this.#connection.query("COMMIT"));
+    const isEmpty = !this.#open && this.#deferred.length === 0 && payloads.length === 0;
+    const before = isEmpty ? [] : this.#start();
+    for (const payload of payloads) before.push(this.#connection.query(NOTIFY, payload));
+    const committed = isEmpty ? null : this.#connection.query("COMMIT");
+    // After a failure, COMMIT rolls back.
     this.#open = false;
+    // A lost hint is found by the receivers' next poll.
+    for (const hint of hints) this.#connection.query(NOTIFY, hint).catch(() => {});
+    if (committed === null) return;
+    const { command } = await afterAll(before, committed);
     if (command !== "COMMIT") throw new Error("PostgreSQL rolled the transaction back.");
   }
 
@@ -132,6 +147,14 @@ class Transaction {
     this.#open = false;
     // A connection that cannot roll back must not be used again.
     await this.#connection.query("ROLLBACK").catch(() => this.#connection.close());
+  }
+
+  /** Sends the begin of the transaction, unless it is open, and the deferred statements. */
+  #start(): Promise<Answer>[] {
+    const begin = this.#open ? [] : this.#begin();
+    const deferred = this.#deferred.map(({ text, values }) => this.#connection.query(text, values));
+    this.#deferred = [];
+    return [...begin, ...deferred];
   }
 
   #begin(): Promise<Answer>[] {
