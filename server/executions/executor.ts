@@ -10,7 +10,7 @@ import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
-import { type ExecutionRow, type NewExecution, toRow } from "../store/executions.ts";
+import { type NewExecution, toRow } from "../store/executions.ts";
 import { type Acceptance, acceptExecutions, type Once, type Request } from "../store/idempotency.ts";
 import {
   claimExecutions,
@@ -20,6 +20,7 @@ import {
   listOtherOwners,
   listWaiting,
   organizationOfQueue,
+  type RunningExecution,
 } from "../store/leases.ts";
 import { countOrganizations } from "../store/organizations.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
@@ -50,7 +51,7 @@ export interface ExecutorOptions extends AttemptSources {
 
 export class Executor {
   readonly #options: ExecutorOptions;
-  readonly #running = new Map<string, ExecutionRow>();
+  readonly #running = new Map<string, RunningExecution>();
   /** Resolve when a running execution has settled. */
   readonly #settling = new Set<Promise<void>>();
   /** Deployments that may have due executions. The least recently claimed one comes first. */
@@ -145,7 +146,7 @@ export class Executor {
   }
 
   /** The row of an execution that runs here. */
-  running(executionId: string): ExecutionRow | undefined {
+  running(executionId: string): RunningExecution | undefined {
     return this.#running.get(executionId);
   }
 
@@ -164,7 +165,7 @@ export class Executor {
   }
 
   /** Releases the slot of an execution during `wait`, so that a workflow does not block its child executions. */
-  async withoutSlot<T>(row: ExecutionRow, wait: () => Promise<T>): Promise<T> {
+  async withoutSlot<T>(row: RunningExecution, wait: () => Promise<T>): Promise<T> {
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
     try {
       this.#pump();
@@ -268,7 +269,7 @@ export class Executor {
   }
 
   /** Runs an execution that holds a slot. */
-  async #run(row: ExecutionRow, pools: Pools): Promise<void> {
+  async #run(row: RunningExecution, pools: Pools): Promise<void> {
     const settled = Promise.withResolvers<void>();
     this.#settling.add(settled.promise);
     this.#running.set(row.execution_id, row);
@@ -287,7 +288,11 @@ export class Executor {
     }
   }
 
-  async #settle(row: ExecutionRow, target: TargetDefinition | undefined, outcome: Outcome): Promise<void> {
+  async #settle(
+    row: RunningExecution,
+    target: TargetDefinition | undefined,
+    outcome: Outcome,
+  ): Promise<void> {
     const { engine, logs, retriesAtOnce = false } = this.#options;
     // A reader that finds the execution ended must find its whole log.
     if (!engine.ordered) await logs.flush();

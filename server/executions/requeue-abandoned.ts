@@ -1,6 +1,6 @@
 /** Requeues running executions whose worker has ended or stopped responding. */
 import type { Engine, Program } from "../store/engine.ts";
-import type { ExecutionRow } from "../store/executions.ts";
+import type { RunningExecution } from "../store/leases.ts";
 import { lockExecutionsOf } from "../store/leases.ts";
 import { afterLoss, delayAfterLossMs } from "./states.ts";
 import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
@@ -15,7 +15,7 @@ import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
 export async function requeueAbandoned(
   engine: Engine,
   list: () => Program<string[]>,
-  check: (rows: readonly ExecutionRow[]) => boolean,
+  check: (rows: readonly RunningExecution[]) => boolean,
   reason: string,
 ): Promise<void> {
   for (const owner of await engine.read(list)) {
@@ -28,7 +28,7 @@ export async function requeueAbandoned(
   }
 }
 
-function lossOf(row: ExecutionRow, counts: boolean, reason: string): Change {
+function lossOf(row: RunningExecution, counts: boolean, reason: string): Change {
   const atMs = Date.now();
   const dueAtMs = atMs + (counts ? delayAfterLossMs(row.runner_losses) : 0);
   const loss = { reason, counts, alone: counts || row.alone === 1 };

@@ -2,7 +2,7 @@
 import type { Redactor } from "../secrets/redactor.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
-import type { ExecutionRow } from "../store/executions.ts";
+import type { RunningExecution } from "../store/leases.ts";
 import { type NewResponse, setResponses } from "../store/leases.ts";
 import type { AttemptResponse } from "./pool/contract.ts";
 
@@ -23,19 +23,19 @@ export class Responses {
   }
 
   /** The first response of an execution counts, also among its attempts. */
-  set(row: ExecutionRow, response: AttemptResponse): void {
+  set(row: RunningExecution, response: AttemptResponse): void {
     if (row.response !== null) return;
     row.response = JSON.stringify(this.#redacted(row.org_id, response));
     this.#writing.set(row.execution_id, this.#write(row, row.response));
   }
 
   /** Resolves when the response of an execution, if there is one, is on disk: its end must not be visible before. */
-  async written({ execution_id }: ExecutionRow): Promise<void> {
+  async written({ execution_id }: RunningExecution): Promise<void> {
     const writing = this.#writing.get(execution_id);
     if (writing !== undefined) await writing;
   }
 
-  async #write(row: ExecutionRow, response: string): Promise<void> {
+  async #write(row: RunningExecution, response: string): Promise<void> {
     try {
       await this.#batch.add({ lease: row, response });
     } catch (error) {

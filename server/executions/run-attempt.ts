@@ -2,8 +2,8 @@
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
-import type { ExecutionRow } from "../store/executions.ts";
 import { parseStored } from "../store/json.ts";
+import type { RunningExecution } from "../store/leases.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
 
 export interface AttemptSources {
@@ -17,7 +17,7 @@ export interface AttemptSources {
 /** Returns the outcome without values of secrets, and the target when the deployment has it. Never rejects. */
 export async function runAttempt(
   sources: AttemptSources,
-  row: ExecutionRow,
+  row: RunningExecution,
   pools: Pools,
 ): Promise<{ outcome: Outcome; target: TargetDefinition | undefined }> {
   let target: TargetDefinition | undefined;
@@ -39,7 +39,7 @@ export async function runAttempt(
 
 async function run(
   sources: AttemptSources,
-  row: ExecutionRow,
+  row: RunningExecution,
   target: TargetDefinition | undefined,
   pools: Pools,
 ): Promise<Outcome> {

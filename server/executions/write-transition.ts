@@ -1,7 +1,7 @@
 /** Writes the transitions of executions to their rows and to the log. */
 import { Batch } from "../store/batch.ts";
 import { type Engine, notify, type Program } from "../store/engine.ts";
-import type { ExecutionRow } from "../store/executions.ts";
+import type { RunningExecution } from "../store/leases.ts";
 import {
   type Ending,
   type FailedAttempt,
@@ -18,7 +18,7 @@ import { insertLogs, type NewLog } from "../store/logs.ts";
 import type { RunningState, StoredError, Transition } from "./states.ts";
 
 export interface Change {
-  row: ExecutionRow;
+  row: RunningExecution;
   transition: Transition;
   atMs: number;
 }
@@ -26,7 +26,7 @@ export interface Change {
 /** Writes the transitions of one turn together. */
 export class TransitionWriter {
   readonly #changes: Batch<Change, boolean>;
-  readonly #handBacks: Batch<ExecutionRow, undefined>;
+  readonly #handBacks: Batch<RunningExecution, undefined>;
 
   constructor(engine: Engine) {
     this.#changes = new Batch(engine, applyTransitions);
@@ -34,18 +34,18 @@ export class TransitionWriter {
   }
 
   /** False when the lease was no longer held and nothing was changed. */
-  write(row: ExecutionRow, transition: Transition): Promise<boolean> {
+  write(row: RunningExecution, transition: Transition): Promise<boolean> {
     return this.#changes.add({ row, transition, atMs: Date.now() });
   }
 
   /** Requeues an execution when the worker shuts down. */
-  handBack(row: ExecutionRow): Promise<void> {
+  handBack(row: RunningExecution): Promise<void> {
     return this.#handBacks.add(row);
   }
 }
 
 /** The state of a running execution, without its retry policy. */
-export function stateOf(row: ExecutionRow): RunningState {
+export function stateOf(row: RunningExecution): RunningState {
   return {
     attempt: row.attempt,
     losses: row.losses,
@@ -85,14 +85,15 @@ export function* applyTransitions(changes: readonly Change[]): Program<boolean[]
   const keys = new Set(yield* finishExecutions(endings));
   for (const key of yield* retryExecutions(retries)) keys.add(key);
   for (const key of yield* loseExecutions(losses)) keys.add(key);
-  const held = changes.filter(({ row }) => keys.has(leaseKey(row)));
+  const results = changes.map(({ row }) => keys.has(leaseKey(row)));
+  const held = changes.filter((_, index) => results[index]);
   for (const { row } of held) yield* notify("execution", row.execution_id);
   yield* insertAttempts(held.map(failedAttempt).filter((attempt) => attempt !== null));
   yield* insertLogs(held.map(logLine).filter((line) => line !== null));
-  return changes.map(({ row }) => keys.has(leaseKey(row)));
+  return results;
 }
 
-function* handBack(rows: readonly ExecutionRow[]): Program<undefined[]> {
+function* handBack(rows: readonly RunningExecution[]): Program<undefined[]> {
   yield* handBackExecutions(rows, Date.now());
   for (const id of new Set(rows.map((row) => row.deployment_id))) yield* notify("queued", id);
   return rows.map(() => undefined);
@@ -123,7 +124,7 @@ function logLine({ row, transition, atMs }: Change): NewLog | null {
   };
 }
 
-function describe(row: ExecutionRow, transition: Transition, atMs: number): string | null {
+function describe(row: RunningExecution, transition: Transition, atMs: number): string | null {
   switch (transition.to) {
     case "succeeded":
       return null;

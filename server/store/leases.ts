@@ -2,7 +2,7 @@
  * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
  * lease: a worker that has lost it can no longer change the row.
  */
-import { named } from "./dialects/statements.ts";
+import { claimedColumns, named } from "./dialects/statements.ts";
 import { all, each, first, notify, type Program, type SqlValue } from "./engine.ts";
 import type { ExecutionRow } from "./executions.ts";
 
@@ -13,6 +13,9 @@ export interface Lease {
   attempt: number;
   losses: number;
 }
+
+/** An execution that a worker runs. */
+export type RunningExecution = Pick<ExecutionRow, (typeof claimedColumns)[number]>;
 
 /** The end of an execution. */
 export interface Ending {
@@ -96,7 +99,8 @@ const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
 WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2`;
 const SELECT_OTHER_OWNERS = `SELECT DISTINCT lease_owner FROM executions
 WHERE status = 'running' AND lease_owner <> ?1`;
-const SELECT_OF_OWNER = "SELECT * FROM executions WHERE status = 'running' AND lease_owner = ?1 FOR UPDATE";
+const SELECT_OF_OWNER = `SELECT ${claimedColumns.join(", ")} FROM executions
+WHERE status = 'running' AND lease_owner = ?1 FOR UPDATE`;
 const INSERT_ATTEMPTS = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
 SELECT r.org_id, r.execution_id, r.attempt, r.started_at, r.finished_at, r.error, r.retry_at
 FROM ROWS(org_id text, execution_id text, attempt int, started_at int, finished_at int, error text, retry_at int) r
@@ -131,9 +135,9 @@ export function* claimExecutions(
   owner: string,
   leaseUntilMs: number,
   nowMs: number,
-): Program<ExecutionRow[]> {
+): Program<RunningExecution[]> {
   const claim = named("claimExecutions");
-  const rows = yield* all<ExecutionRow>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
+  const rows = yield* all<RunningExecution>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
   for (const row of rows) yield* notify("execution", row.execution_id);
   return rows;
 }
@@ -236,8 +240,8 @@ export function* listOtherOwners(owner: string): Program<string[]> {
 }
 
 /** Locks and returns the running executions of a worker. */
-export function* lockExecutionsOf(owner: string): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_OF_OWNER, owner);
+export function* lockExecutionsOf(owner: string): Program<RunningExecution[]> {
+  return yield* all<RunningExecution>(SELECT_OF_OWNER, owner);
 }
 
 /** @param added - what the statement adds to the attempts and losses of a lease */

@@ -12,6 +12,7 @@ import {
   claimExecutions,
   finishExecutions,
   loseExecutions,
+  type RunningExecution,
   retryExecutions,
 } from "../../server/store/leases.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../support/store.ts";
@@ -331,9 +332,9 @@ test("an execution ends once, in any order of events under any leases", async ()
     fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 60 }), async (events) => {
       const execution = newExecution(orderedId("dep"));
       await engine.write(() => insertExecution(execution));
-      const leases: Record<string, ExecutionRow[]> = { a: [], b: [], c: [] };
-      let holder: ExecutionRow | null = null;
-      let ended: ExecutionRow | null = null;
+      const leases: Record<string, RunningExecution[]> = { a: [], b: [], c: [] };
+      let holder: RunningExecution | null = null;
+      let ended: RunningExecution | null = null;
       const row = async () =>
         (await engine.read(() => getExecution(orgId, execution.execution_id))) as ExecutionRow;
       for (const [index, { what, owner, lease }] of events.entries()) {
@@ -364,7 +365,7 @@ test("an execution ends once, in any order of events under any leases", async ()
   );
 });
 
-function* act(what: string, lease: ExecutionRow, text: string): Program<boolean> {
+function* act(what: string, lease: RunningExecution, text: string): Program<boolean> {
   const atMs = Date.now();
   switch (what) {
     case "finish":

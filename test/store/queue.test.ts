@@ -3,9 +3,15 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
 import { all, type Engine, run } from "../../server/store/engine.ts";
-import { type ExecutionRow, insertExecutions, type NewExecution } from "../../server/store/executions.ts";
+import { getExecution, insertExecutions, type NewExecution } from "../../server/store/executions.ts";
 import { acceptExecutions } from "../../server/store/idempotency.ts";
-import { claimExecutions, finishExecutions, leaseKey, loseExecutions } from "../../server/store/leases.ts";
+import {
+  claimExecutions,
+  finishExecutions,
+  leaseKey,
+  loseExecutions,
+  type RunningExecution,
+} from "../../server/store/leases.ts";
 import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/logs.ts";
 import { insertOrganization } from "../../server/store/organizations.ts";
 import { engineNames, stores } from "./stores.ts";
@@ -53,7 +59,7 @@ describe.each(engineNames)("%s", (name) => {
     const handles = await twoHandles();
     const rows = Array.from({ length: 400 }, () => newExecution());
     await handles[0].write(() => insertExecutions(rows));
-    const claimed: ExecutionRow[] = [];
+    const claimed: RunningExecution[] = [];
     const work = async (engine: Engine, owner: string): Promise<void> => {
       for (;;) {
         const own = await engine.write(() => claimExecutions(deploymentId, 15, owner, 99_000, 2_000));
@@ -89,16 +95,13 @@ describe.each(engineNames)("%s", (name) => {
     if (lease === undefined) throw new Error("Nothing was claimed.");
     await two.write(() => loseExecutions([{ lease, counts: false, alone: false, dueAtMs: 2_000 }]));
     const [again] = await two.write(() => claimExecutions(deploymentId, 1, "two", 9_000, 4_000));
-    expect(again).toMatchObject({
-      execution_id: lease.execution_id,
-      losses: 1,
-      attempt: 1,
-      started_at: 2_000,
-    });
+    expect(again).toMatchObject({ execution_id: lease.execution_id, losses: 1, attempt: 1 });
+    const row = await one.read(() => getExecution(orgId, lease.execution_id));
+    expect(row).toMatchObject({ started_at: 2_000, attempt_started_at: 4_000 });
     const ending = { status: "succeeded" as const, output: "1", error: null, atMs: 5_000 };
     expect(await one.write(() => finishExecutions([{ lease, ...ending }]))).toEqual([]);
     expect(
-      await two.write(() => finishExecutions([{ lease: again as ExecutionRow, ...ending }])),
+      await two.write(() => finishExecutions([{ lease: again as RunningExecution, ...ending }])),
     ).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 /** PostgreSQL's dialect. A statement over a row set is one statement over arrays, whatever their length. */
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
-import { type DialectStatements, textOf } from "./statements.ts";
+import { claimedColumns, type DialectStatements, textOf } from "./statements.ts";
 
 /** MATERIALIZED: as a plain subquery, the planner may run it again for each row and lock more than the limit. */
 const claimExecutions = `WITH due AS MATERIALIZED (
@@ -9,7 +9,7 @@ const claimExecutions = `WITH due AS MATERIALIZED (
 UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
   started_at = COALESCE(executions.started_at, ?3), attempt_started_at = ?3
 FROM due WHERE executions.org_id = due.org_id AND executions.execution_id = due.execution_id
-RETURNING executions.*`;
+RETURNING ${claimedColumns.map((column) => `executions.${column}`).join(", ")}`;
 /** Entries are numbered nearly in the order of their times, so that only those with the lowest numbers are checked. */
 const deleteOldLogs = `WITH old AS MATERIALIZED (
   SELECT l.org_id, l.seq FROM ROWS(org_id text) r, LATERAL (
