@@ -34,7 +34,7 @@ test("a process receives the hints of a topic while it listens, and no others", 
   await first;
   expect(received).not.toContain("exe_unheard");
 
-  // A listener is called when the channel is joined, because something may have happened before.
+  // A listener is called when the channel is joined, because earlier notifications did not arrive.
   let stop = () => {};
   await new Promise<void>((resolve) => {
     stop = receiver.listen("execution", (key) => key === null && resolve());

@@ -113,6 +113,8 @@ test("limits the callers that wait for a connection", async () => {
   const url = await newDatabase();
   await withThings(url);
   const engine = await openDatabase({ url, connections: 3, waitMs: 200, timeouts: { lockMs: 5_000 } });
+  // Opens the connection, which may take longer than `waitMs`.
+  await engine.write(() => run(insert, 100));
   const held = Promise.withResolvers<void>();
   const blocked = lockThings(url, held.promise);
   await blocked.locked;

@@ -22,7 +22,8 @@ export const stores = {
 
   async postgres(): Promise<Store> {
     const database = await newDatabase();
-    return { open: () => openDatabase({ url: database }) };
+    // The tests do not depend on a quiet machine.
+    return { open: () => openDatabase({ url: database, waitMs: 30_000 }) };
   },
 };
 

@@ -76,14 +76,14 @@ export class Notifications {
   listen(topic: Topic, listener: Listener): () => void {
     const stop = this.#listeners.add(topic, listener);
     if (this.#connection !== null && frequent.has(topic) && !this.#joined.has(topic)) {
-      // What happened before the channel was joined is not announced.
+      // Notifications from before the channel was joined did not arrive.
       const joined = () => this.#listeners.call(topic, null);
       void this.#join(this.#connection, topic).then(joined, () => {});
     }
     return stop;
   }
 
-  /** What a transaction sends. */
+  /** The notifications that a transaction sends. */
   payloads(notifications: readonly Notification[]): Sending[] {
     return this.#sendingsOf(keysOf(notifications.filter(({ topic }) => guaranteed.has(topic))));
   }
