@@ -150,7 +150,9 @@ describe.each(engineNames)("%s", (name) => {
       final = written;
       // The embedded engine commits in a later turn of the event loop.
       await setImmediate();
-      const { rows: page } = await handles[1].read(() => logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 1_000));
+      const { rows: page } = await handles[1].read(() =>
+        logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 1_000),
+      );
       seen.push(...page);
     }
     await writes;
