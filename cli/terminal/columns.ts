@@ -1,3 +1,5 @@
+import { widthOf } from "./width.ts";
+
 /**
  * The arrangement of table columns on a terminal. Cells of a plain column are never cut, so that every ID can be copied.
  * A table that is wider than the terminal becomes narrower in this order:
@@ -65,19 +67,12 @@ export function arrange(columns: readonly Column[], widths: readonly number[], e
   });
 }
 
-/** Replaces the middle of a text that is too long: the beginning and the end of a name tell names apart. */
-export function shorten(text: string, width: number): string {
-  if (text.length <= width) return text;
-  const tail = Math.floor((width - 1) / 2);
-  return `${text.slice(0, width - 1 - tail)}…${text.slice(text.length - tail)}`;
-}
-
-/** Breaks a text at spaces into lines of at most `width` characters. A longer word has a line of its own. */
+/** Breaks a text at spaces into lines of at most `width` columns. A longer word has a line of its own. */
 export function wrapWords(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
+    if (line !== "" && widthOf(line) + 1 + widthOf(word) > width) {
       lines.push(line);
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;

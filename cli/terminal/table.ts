@@ -6,11 +6,11 @@ import {
   gap,
   isRole,
   type Place,
-  shorten,
   titleOf,
   wrapWords,
 } from "./columns.ts";
 import { sanitizeLine } from "./sanitize.ts";
+import { shorten, widthOf } from "./width.ts";
 
 /** A cell: its text, and its color. Widths are measured without color. */
 export type Cell = string | { text: string; paint: (text: string) => string };
@@ -29,7 +29,7 @@ export function table(
   terminalWidth: number = stdoutWidth(),
 ): string {
   const widths = columns.map((column, index) =>
-    Math.max(titleOf(column).length, ...rows.map((row) => textOf(row[index] ?? "").length)),
+    Math.max(titleOf(column).length, ...rows.map((row) => widthOf(textOf(row[index] ?? "")))),
   );
   const arrangement = arrange(columns, widths, terminalWidth - indentation);
   const heading = columns.map((column): Cell => ({ text: titleOf(column), paint: colors.dim }));
@@ -55,7 +55,7 @@ function lineOf(places: readonly Place[], cells: readonly Cell[]): string {
   return places
     .map(({ column, width }) => {
       const text = shorten(textOf(cells[column] ?? ""), width);
-      return painted(cells[column], text) + " ".repeat(width - text.length);
+      return painted(cells[column], text) + " ".repeat(width - widthOf(text));
     })
     .join(" ".repeat(gap))
     .trimEnd();

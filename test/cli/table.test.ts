@@ -75,3 +75,16 @@ test("moves columns to further lines before it cuts an ID", () => {
     `ID\n  STATUS     NAME\n${id("exe")}\n  cancelled  synchronise-c…th-the-ledger`,
   );
 });
+
+test("measures and shortens emoji and East Asian text by columns", () => {
+  const rows = [
+    ["日本語のプロジェクト名前", "active"],
+    ["👩‍🚀 rockets e\u0301", "active"],
+  ];
+  const lines = table([name, "STATE"], rows, 0, 24).split("\n").map(stripVTControlCharacters);
+  expect(lines).toEqual([
+    "NAME              STATE",
+    "日本語の…ト名前   active",
+    "👩‍🚀 rockets e\u0301      active",
+  ]);
+});
