@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ended, ok, run, runToEnd, watched } from "../support/rest.ts";
 import type { ExecutionJson, ExecutionPage } from "../support/shapes.ts";
-import { onRuntime } from "../support/suite.ts";
+import { onRuntime, sharedStores } from "../support/suite.ts";
 
 const fixed = (max_retries: number) => ({
   enable_retry: true,
@@ -68,7 +68,7 @@ const workflows = {
 /** So few slots that a workflow that kept its slot while it waits would deadlock. */
 const env = { SVC_CONCURRENCY: "2", SVC_EXECUTIONS_PER_RUNNER: "2", SVC_RUNNERS_PER_DEPLOYMENT: "1" };
 
-onRuntime("bun", "workflows", { env }, (server) => {
+onRuntime("bun", "workflows", { env, ...sharedStores }, (server) => {
   beforeAll(async () => {
     await deploy(server, { agents, workflows });
   });

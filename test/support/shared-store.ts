@@ -1,4 +1,4 @@
-/** Stores that several servers share: a data folder with the store, and a data folder with a PostgreSQL database. */
+/** Stores that several servers share: a data folder, and PostgreSQL with S3. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +6,7 @@ import type { Engine } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
 import { openSqlite } from "../../server/store/sqlite.ts";
 import { createDatabase } from "./postgres/databases.ts";
+import { storageEnv } from "./s3.ts";
 import { TestServer } from "./server.ts";
 
 export interface SharedStore {
@@ -36,11 +37,12 @@ const sharedStores: readonly (readonly [kind: Kind, open: () => Promise<SharedSt
   [
     "PostgreSQL",
     async () => {
-      // The data folder has the master key, and the packages unless they are in S3.
+      // The data folder has the master key.
       const dataDir = newFolder();
       const { url, drop } = await createDatabase();
+      const stores = { SVC_DATABASE_URL: url, ...(await storageEnv(dataDir)) };
       return {
-        server: (env) => new TestServer("node", { dataDir, env: { ...env, SVC_DATABASE_URL: url } }),
+        server: (env) => new TestServer("node", { dataDir, env: { ...env, ...stores } }),
         open: () => openPostgres({ url }),
         async discard() {
           await drop();

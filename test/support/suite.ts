@@ -36,6 +36,10 @@ export function onEveryRuntime(
   });
 }
 
+/** For a suite that `npm test` runs on PostgreSQL and S3, and `npm run test:runtimes` on embedded stores. */
+export const sharedStores: ServerOptions =
+  process.env.ALL_RUNTIMES === undefined ? { stores: "postgres and s3" } : {};
+
 /** Runs a suite whose features do not depend on the runtime on `here`, and on all runtimes with `ALL_RUNTIMES=1`. */
 export function onRuntime(
   here: Runtime,

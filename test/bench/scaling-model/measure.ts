@@ -2,7 +2,7 @@
  * Measures the processor time of one webhook and its execution in each part: one api process, one worker and PostgreSQL,
  * with `fsync` on. Accepting and executing are measured one after the other, so that PostgreSQL's share of each is known.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { deploy } from "../../support/project.ts";
 import { TestServer } from "../../support/server.ts";
 import { load } from "../limit/child.ts";
 import type { Figures } from "./model.ts";
-import { processorTime } from "./processor-time.ts";
+import { postmaster, processorTime } from "./processor-time.ts";
 
 const env = {
   SVC_API_KEY: "svc_scaling_0123456789abcdef",
@@ -127,18 +127,4 @@ async function measureNotifications(url: string, databaseMs: () => number): Prom
   };
   await Promise.all(clients.map((client) => client.end()));
   return result;
-}
-
-/** The first process of the server that has this port among its arguments. */
-function postmaster(port: number): number {
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const [program = "", ...args] = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
-      if (program.endsWith("/postgres") && args.includes(`port=${port}`)) return Number(name);
-    } catch {
-      // The process has ended.
-    }
-  }
-  throw new Error(`No PostgreSQL server has port ${port}.`);
 }

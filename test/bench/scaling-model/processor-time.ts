@@ -35,3 +35,17 @@ export function processorTime(pid: number): { own: number; descendants: number }
   for (const [child, { ms }] of stats) if (child !== pid && isBelow(child)) descendants += ms;
   return { own: stats.get(pid)?.ms ?? 0, descendants };
 }
+
+/** The first process of the server that has this port among its arguments. */
+export function postmaster(port: number): number {
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const [program = "", ...args] = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0");
+      if (program.endsWith("/postgres") && args.includes(`port=${port}`)) return Number(name);
+    } catch {
+      // The process has ended.
+    }
+  }
+  throw new Error(`No PostgreSQL server has port ${port}.`);
+}
