@@ -1,5 +1,6 @@
 /** Checks a project and collects the files for its package. Loads esbuild. */
 import { realpathSync } from "node:fs";
+import type { BundleCache } from "./bundle/cache.ts";
 import { bundleImports } from "./bundle/dependencies.ts";
 import { type FileProblem, withEsbuild } from "./bundle/esbuild.ts";
 import { scanImports } from "./bundle/scan.ts";
@@ -27,9 +28,10 @@ export type PreparedProject =
  * Reads the project in a folder: its project file, its files, their imports, and the imported npm packages. Runs no code
  * of the project. Reports all problems at once, except that imports are checked only when the project file is valid.
  *
+ * @param cache - of earlier calls for the same project
  * @throws Error when files cannot be read
  */
-export async function prepareProject(root: string): Promise<PreparedProject> {
+export async function prepareProject(root: string, cache?: BundleCache): Promise<PreparedProject> {
   const folder = realpathSync(root);
   const collected = await collect(folder);
   const read = await readProjectFile(folder);
@@ -40,7 +42,7 @@ export async function prepareProject(root: string): Promise<PreparedProject> {
   if (parsed.definition === null || problems.length > 0) return failed(collected.files, problems);
   const { definition } = parsed;
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
-  const bundled = await bundle(folder, modules, collected.files);
+  const bundled = await bundle(folder, modules, collected.files, cache);
   if (bundled.problems.length > 0) return failed(collected.files, bundled.problems);
   const files = [...collected.files, ...bundled.files].toSorted((a, b) => comparePaths(a.path, b.path));
   return { definition, files, bundledCount: bundled.files.length, problems: [] };
@@ -62,12 +64,17 @@ async function bundle(
   folder: string,
   modules: readonly string[],
   files: readonly CollectedFile[],
+  cache: BundleCache | undefined,
 ): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
   if (modules.length === 0) return { files: [], problems: [] };
   return withEsbuild(async (esbuild) => {
     const { imports, problems } = await scanImports(esbuild, folder, modules, files);
     if (problems.length > 0) return { files: [], problems };
-    return bundleImports(esbuild, folder, imports, files);
+    const cached = cache?.get(folder, imports);
+    if (cached !== undefined) return { files: cached, problems: [] };
+    const bundled = await bundleImports(esbuild, folder, imports, files);
+    if (bundled.problems.length === 0) cache?.set(folder, imports, bundled.files);
+    return bundled;
   });
 }
 

@@ -5,6 +5,7 @@
  * deployment after this one, so that the last state of the files is always deployed.
  */
 
+import { BundleCache } from "../../project/bundle/cache.ts";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
 import type { Connection } from "../api/connection.ts";
@@ -34,6 +35,7 @@ export interface DeployerOptions {
 
 export class Deployer {
   readonly #options: DeployerOptions;
+  readonly #bundles = new BundleCache();
   #changedAt: number | null = null;
   #forced = false;
   #timer: NodeJS.Timeout | undefined;
@@ -91,8 +93,9 @@ export class Deployer {
 
   async #deployOnce(changedAt: number, redeploy: boolean): Promise<void> {
     const { root, connection, environment } = this.#options;
+    if (redeploy) this.#bundles.clear();
     try {
-      const { definition, files } = await loadValidProject(root);
+      const { definition, files } = await loadValidProject(root, this.#bundles);
       const deploy = (): Promise<Deployment> => deployFiles(connection, files, { environment, redeploy });
       const deployment = await deploy().catch(async (error: unknown) => {
         if (!(await this.#removeRenamed(error, definition))) throw error;

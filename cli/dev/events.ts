@@ -34,8 +34,8 @@ export interface DevReporter {
   /** The secrets have changed. */
   secrets(names: readonly string[]): void;
   deployed(deployment: Deployment, schedules: readonly Schedule[], tookMs: number): void | Promise<void>;
-  /** A change had no effect on the package. */
-  unchanged(): void;
+  /** The package is that of the active deployment. @param isFixed - the problem of the last change is gone */
+  unchanged(isFixed: boolean): void;
   /** The project has a problem. @param keepsActive - an earlier deployment stays active */
   failed(error: CliError, keepsActive: boolean): void;
   execution(execution: Execution): void | Promise<void>;

@@ -32,9 +32,9 @@ export function jsonReporter(): DevReporter {
     secrets: (names) => event("secrets", { names }),
     deployed: (deployment, schedules, tookMs) =>
       messages("deployed", { took_ms: Math.round(tookMs) }, { deployment, schedules }),
-    unchanged: () => event("unchanged"),
-    failed: ({ message, details, advice }, keepsActive) =>
-      event("not_deployed", { message, details, advice, keeps_active: keepsActive }),
+    unchanged: (isFixed) => event("unchanged", { fixed: isFixed }),
+    failed: ({ message, details }, keepsActive) =>
+      event("not_deployed", { message, details, keeps_active: keepsActive }),
     execution: (execution) => messages("execution", {}, { execution }),
     log: (log) => messages("log", {}, { log }),
     refused: ({ name, slug, outcome, httpStatus, reason }) =>

@@ -1,16 +1,48 @@
 /** Single keys on a terminal. */
+import type { Connection } from "../api/connection.ts";
+import { toCliError } from "../api/error-messages.ts";
+import { consoleUrl } from "../api/web-console.ts";
+import { openUrl } from "../terminal/open-url.ts";
+import type { Deployer } from "./deployer.ts";
+import type { DevReporter } from "./events.ts";
 
-/** @returns a function that restores the mode of the terminal; null without a terminal */
-export function readKeys(onKey: (key: string) => void): (() => void) | null {
+const help = "o open the console   r deploy again   c clear the screen   q quit   h this help";
+const ctrlC = "\u0003";
+/** Erases the screen and the lines above it, and moves the cursor to the top. */
+const clear = "\u001b[2J\u001b[3J\u001b[H";
+
+export interface KeyActions {
+  reporter: DevReporter;
+  connection: Connection;
+  deployer: Deployer;
+  quit(): void;
+}
+
+/**
+ * Reads keys until the returned function restores the mode of the terminal. Has no effect without a terminal.
+ */
+export function readKeys({ connection, deployer, quit, reporter }: KeyActions): () => void {
   const { stdin, stdout } = process;
-  if (stdin.isTTY !== true || stdout.isTTY !== true) return null;
+  if (stdin.isTTY !== true || stdout.isTTY !== true) return () => {};
+  const open = async (): Promise<void> => openUrl(await consoleUrl(connection.baseUrl));
+  const actions: Readonly<Record<string, () => void>> = {
+    o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
+    r: () => void deployer.deploy(true),
+    c: () => void stdout.write(clear),
+    h: () => reporter.message(help),
+    q: quit,
+    [ctrlC]: quit,
+  };
   const onData = (text: string): void => {
-    // A longer text is pasted, or an escape sequence of an arrow key.
-    if (text.length === 1) onKey(text);
+    // A longer text is pasted, or the escape sequence of an arrow key.
+    if (text.length === 1) actions[text.toLowerCase()]?.();
   };
   stdin.setRawMode(true);
   stdin.setEncoding("utf8").on("data", onData).resume();
+  let isRaw = true;
   return () => {
+    if (!isRaw) return;
+    isRaw = false;
     stdin.off("data", onData).pause();
     stdin.setRawMode(false);
   };

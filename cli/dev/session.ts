@@ -9,23 +9,19 @@ import { withEsbuild } from "../../project/bundle/esbuild.ts";
 import type { Schedule } from "../../proto/svc/v1/schedule_pb.ts";
 import type { Connection } from "../api/connection.ts";
 import { toCliError } from "../api/error-messages.ts";
-import { consoleUrl } from "../api/web-console.ts";
 import { CliError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
-import { readSecrets } from "../local/env-file.ts";
-import { syncSecrets } from "../local/secrets.ts";
 import { newApiKey, openLocalService } from "../local/service.ts";
 import { unenforcedNetwork } from "../local/test-service.ts";
 import { publishDevServer, runningDevServer } from "../profiles/dev-server.ts";
 import { devProfile, selectConnection } from "../profiles/select.ts";
 import { requireProjectFile } from "../project/load.ts";
-import { openUrl } from "../terminal/open-url.ts";
 import { openDevData } from "./data.ts";
 import { type Deployed, Deployer } from "./deployer.ts";
-import type { DevReporter } from "./events.ts";
 import { ExecutionFeed } from "./execution-feed.ts";
 import { jsonReporter } from "./json.ts";
 import { readKeys } from "./keys.ts";
+import { SecretSync, warnAboutEmpty } from "./secret-sync.ts";
 import { textReporter } from "./text.ts";
 import { watchProject } from "./watch.ts";
 
@@ -43,8 +39,6 @@ const defaultPort = 7070;
 const nextPorts = 20;
 /** How long running executions may continue after `q` or a signal. */
 const stopGraceMs = 3_000;
-
-const keyHelp = "o open the console   r deploy again   c clear the screen   q quit   h this help";
 
 /** Runs until `q`, SIGINT, SIGTERM or SIGHUP. */
 export async function runDev(root: string, options: DevOptions): Promise<void> {
@@ -109,19 +103,20 @@ async function session(
   follow = (executionId) => feed.follow(executionId);
   early.forEach(follow);
 
-  const secrets = new SecretSync(root, connection, data.secretNames, data.keepSecretNames);
-  const names = await secrets.read();
+  const secrets = new SecretSync(root, connection, data);
+  const { empty, values } = await secrets.read();
   reporter.started({
     root,
     baseUrl: service.baseUrl,
     dataDir: options.fresh ? data.folder : relative(root, data.folder),
     isTemporary: options.fresh,
     isolation: service.isolation,
-    secrets: names,
+    secrets: Object.keys(values).toSorted(),
     otherConnection: otherConnection(),
   });
 
   let hasDeployed = false;
+  let hasProblem = false;
   const deployer = new Deployer({
     root,
     connection,
@@ -131,10 +126,13 @@ async function session(
         reporter.warning(unenforcedNetwork);
       }
       hasDeployed = true;
-      if (isUnchanged) return reporter.unchanged();
+      const isFixed = hasProblem;
+      hasProblem = false;
+      if (isUnchanged) return reporter.unchanged(isFixed);
       await reporter.deployed(deployment, await schedulesOf(connection, deployment.schedules.length), tookMs);
     },
     async onFailed(error) {
+      hasProblem = true;
       reporter.failed(toCliError(error), hasDeployed);
     },
   });
@@ -143,10 +141,10 @@ async function session(
     onSecrets: () => void secrets.changed(reporter).catch(reported),
     onError: (message) => reporter.warning(message),
   });
-  const keys = readKeysOf({ reporter, connection, deployer, quit, json: options.json });
-  const restore = (): void => keys?.();
+  const restore = options.json ? () => {} : readKeys({ reporter, connection, deployer, quit });
   process.once("exit", restore);
   await deployer.deploy(false);
+  warnAboutEmpty(empty, reporter);
 
   await stopped;
   reporter.stopping();
@@ -184,73 +182,5 @@ function otherConnection(): string {
     return `Commands use profile ${profile}. For this server: export SVC_PROFILE=${devProfile}`;
   } catch (error) {
     return toCliError(error).message;
-  }
-}
-
-interface KeyContext {
-  reporter: DevReporter;
-  connection: Connection;
-  deployer: Deployer;
-  quit(): void;
-  json: boolean;
-}
-
-function readKeysOf({ connection, deployer, json, quit, reporter }: KeyContext): (() => void) | null {
-  if (json) return null;
-  const open = async (): Promise<void> => openUrl(await consoleUrl(connection.baseUrl));
-  const actions: Readonly<Record<string, () => void>> = {
-    o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
-    r: () => void deployer.deploy(true),
-    c: () => void process.stdout.write("\u001b[2J\u001b[3J\u001b[H"),
-    h: () => reporter.message(keyHelp),
-    "?": () => reporter.message(keyHelp),
-    q: quit,
-    "\u0003": quit,
-  };
-  return readKeys((key) => actions[key]?.());
-}
-
-/** Keeps the secrets of the server in line with `.env`. */
-class SecretSync {
-  readonly #root: string;
-  readonly #connection: Connection;
-  readonly #keepNames: (names: readonly string[]) => void;
-  #values: Record<string, string>;
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(
-    root: string,
-    connection: Connection,
-    names: readonly string[],
-    keepNames: (names: readonly string[]) => void,
-  ) {
-    this.#root = root;
-    this.#connection = connection;
-    this.#keepNames = keepNames;
-    this.#values = Object.fromEntries(names.map((name) => [name, ""]));
-  }
-
-  /** @returns the names of the secrets */
-  async read(): Promise<string[]> {
-    const { values } = readSecrets(this.#root);
-    const names = Object.keys(values).toSorted();
-    // Names that are no longer there are kept until they are removed.
-    this.#keepNames([...new Set([...names, ...Object.keys(this.#values)])]);
-    await syncSecrets(this.#connection, this.#values, values);
-    this.#values = values;
-    this.#keepNames(names);
-    return names;
-  }
-
-  /** Reads the file again, and reports a change. */
-  changed(reporter: DevReporter): Promise<void> {
-    const read = async (): Promise<void> => {
-      const before = JSON.stringify(Object.entries(this.#values).toSorted());
-      const names = await this.read();
-      if (JSON.stringify(Object.entries(this.#values).toSorted()) !== before) reporter.secrets(names);
-    };
-    const result = this.#last.then(read);
-    this.#last = result.catch(() => {});
-    return result;
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { BundleCache } from "../../project/bundle/cache.ts";
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { PROJECT_FILE } from "../../project/file/parse.ts";
 import { loadProject } from "../../project/load.ts";
@@ -15,12 +16,13 @@ export type ValidProject = Extract<PreparedProject, { problems: [] }>;
 /**
  * Reads and validates the project in a folder: the project file, the files and their imports. Runs no code of it.
  *
+ * @param cache - of earlier calls for the same project
  * @throws CliError with every problem
  */
-export async function loadValidProject(root: string): Promise<ValidProject> {
+export async function loadValidProject(root: string, cache?: BundleCache): Promise<ValidProject> {
   requireProjectFile(root);
   const { prepareProject } = await import("../../project/prepare.ts");
-  const project = await prepareProject(root);
+  const project = await prepareProject(root, cache);
   if (project.definition === null) throw invalidProject(project.problems);
   return project;
 }

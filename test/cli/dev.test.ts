@@ -100,7 +100,7 @@ describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
         { when: "deployed", types: "h" },
         { when: "deploy again", types: "r" },
         { when: "deployed", types: "o" },
-        { when: "has no web console", types: "q" },
+        { when: "has no", types: "q" },
       ],
     });
     expect(stripVTControlCharacters(screen).replaceAll("\r", "")).toMatch(

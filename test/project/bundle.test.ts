@@ -2,6 +2,7 @@
 import { createReadStream, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { BundleCache } from "../../project/bundle/cache.ts";
 import { packageLimits } from "../../project/limits.ts";
 import { packFiles } from "../../project/pack.ts";
 import { prepareProject } from "../../project/prepare.ts";
@@ -289,4 +290,37 @@ test("bundles a workspace package from its sources", async () => {
   await stageFiles((await prepared(root)).files, staged);
   writeFiles(staged, { "package.json": '{ "type": "module" }' });
   expect(await answers("node", staged, ["m"])).toEqual({ m: "red" });
+});
+
+test("a cache keeps the bundle until the imports or the installed packages change", async () => {
+  const root = testFolder();
+  const manifest = '{ "name": "own", "type": "module", "exports": { ".": "./a.js", "./b": "./b.js" } }';
+  const own = {
+    "own/package.json": manifest,
+    "own/a.js": "export default 1;",
+    "own/b.js": "export default 2;",
+  };
+  const agent = (path: string, value: string) =>
+    `import value from "${path}";\nexport default () => [value, ${value}];\n`;
+  writeProject(root, { one: agent("own", "1") }, { own });
+  const cache = new BundleCache();
+  const bundle = async (): Promise<Map<string, unknown>> => {
+    const { files, problems } = await prepareProject(root, cache);
+    expect(problems).toEqual([]);
+    return new Map(files.filter(({ content }) => content !== undefined).map((file) => [file.path, file]));
+  };
+  const first = await bundle();
+  expect(first.size).toBeGreaterThan(0);
+  writeFiles(root, { "agents/one.ts": agent("own", "2") });
+  for (const [path, file] of await bundle()) expect(first.get(path)).toBe(file);
+
+  writeFiles(root, { "agents/one.ts": agent("own/b", "2") });
+  const other = await bundle();
+  expect([...other.keys()]).not.toEqual([...first.keys()]);
+  writeFiles(root, { "package-lock.json": "{}" });
+  const installed = await bundle();
+  expect([...installed.keys()]).toEqual([...other.keys()]);
+  for (const [path, file] of installed) expect(other.get(path)).not.toBe(file);
+  cache.clear();
+  for (const [path, file] of await bundle()) expect(installed.get(path)).not.toBe(file);
 });
