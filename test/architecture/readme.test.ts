@@ -68,7 +68,7 @@ describe("the examples of the README", () => {
   const server = useServer("node");
 
   test("the commands of Start create, deploy and run a project", async () => {
-    const [, , start = ""] = blocksIn("sh");
+    const start = blocksIn("sh").find((text) => text.startsWith("svc serve")) ?? "";
     const lines = start.trim().split("\n");
     expect(lines[0]).toMatch(/^svc serve\b/);
     expect(lines[1]).toMatch(/^export SVC_API_KEY=svc_…/);

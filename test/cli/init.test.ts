@@ -11,7 +11,9 @@ describe.each(commandRuntimes("node"))("svc init on %s", (runtime) => {
   test("creates a valid project and prints the next steps", async () => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await svc(runtime, ["init", "my project"], { cwd });
-    expect(stderr).toMatch(/Created 9 files in my project\.(.|\n)*cd "my project"(.|\n)*svc push/);
+    expect(stderr).toMatch(
+      /Created 9 files in my project\.(.|\n)*cd "my project"(.|\n)*npm run dev(.|\n)*svc push/,
+    );
     expect(stdout).toBe("");
     expect(code).toBe(0);
 

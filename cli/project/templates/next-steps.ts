@@ -15,15 +15,27 @@ export interface Created {
   hasOwnManifest: boolean;
 }
 
-const commands: Record<Runtime, { install: string; add: string; test: string; svc: string }> = {
-  node: { install: "npm install", add: "npm install", test: "npm test", svc: "npx svc" },
-  bun: { install: "bun install", add: "bun add", test: "bun run test", svc: "bunx --bun svc" },
-  deno: { install: "deno install", add: "deno add", test: "deno task test", svc: "deno task svc" },
+const commands: Record<Runtime, { install: string; add: string; test: string; dev: string; svc: string }> = {
+  node: { install: "npm install", add: "npm install", test: "npm test", dev: "npm run dev", svc: "npx svc" },
+  bun: {
+    install: "bun install",
+    add: "bun add",
+    test: "bun run test",
+    dev: "bun run dev",
+    svc: "bunx --bun svc",
+  },
+  deno: {
+    install: "deno install",
+    add: "deno add",
+    test: "deno task test",
+    dev: "deno task dev",
+    svc: "deno task svc",
+  },
 };
 
 /** The lines that a person types after `svc init`, each with its purpose. */
 export function nextSteps({ folder, template, runtime, svc, hasOwnManifest }: Created): string[] {
-  const { install, add, test, svc: run } = commands[runtime];
+  const { install, add, test, dev, svc: run } = commands[runtime];
   const { target } = templates[template];
   const isUnbuilt = svc.startsWith("file:") && !existsSync(join(packageRoot, "dist"));
   const steps: (readonly [line: string, purpose: string])[] = [
@@ -33,11 +45,10 @@ export function nextSteps({ folder, template, runtime, svc, hasOwnManifest }: Cr
       : []),
     [hasOwnManifest ? `${add} svc@${svc}` : install, "installs svc"],
     [test, "runs the samples and the tests"],
-    [`${run} serve`, "starts a service (other terminal)"],
-    ["export SVC_API_KEY=<key>", `uses the key that \`${run} serve\` prints`],
-    [`${run} push`, "deploys the project"],
-    [`${run} run ${target} --data samples/${target}.json`, "runs the agent"],
-    [`${run} webhook list`, "prints the webhook URL"],
+    [dev, "runs the project, deploys it on each save, prints webhook URLs"],
+    [`${run} run ${target} --data samples/${target}.json`, "runs it once (other terminal)"],
+    [`${run} login <url>`, "stores the address and the key of a service"],
+    [`${run} push`, "deploys the project to the service"],
   ];
   const width = Math.max(...steps.map(([line]) => line.length));
   return steps.map(([line, purpose]) =>

@@ -27,6 +27,7 @@ export function packageJson({
     private: true,
     type: "module",
     scripts: {
+      dev: `${run} dev`,
       test: `${run} test && ${test}`,
       types: "tsc",
       push: `${run} push`,
