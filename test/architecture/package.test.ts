@@ -1,16 +1,12 @@
-import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as client from "../../client/index.ts";
 import * as plugin from "../../plugin/index.ts";
 import * as authoring from "../../project/authoring.ts";
 import * as proto from "../../proto/index.ts";
-import { bin, root } from "../support/runtimes.ts";
+import { root } from "../support/runtimes.ts";
 
-const run = promisify(execFile);
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const manifest = JSON.parse(read("package.json")) as {
   bin: Record<string, string>;
@@ -120,66 +116,3 @@ test("published files import all dependencies and no other packages", async () =
   );
   expect(packages.filter((name) => !(name in manifest.dependencies))).toEqual([]);
 });
-
-describe("the published package", () => {
-  test("contains the compiled code, the contract and the documents only", async () => {
-    const copy = await copyOfRepository();
-    await run(bin("tsc"), ["-p", "tsconfig.build.json"], { cwd: copy });
-    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: copy });
-    const [packed] = JSON.parse(stdout) as { files: { path: string; mode: number }[] }[];
-    const paths = packed?.files.map(({ path }) => path) ?? [];
-    const odd = paths.filter(
-      (path) =>
-        !/^dist\/(proto|project|server|cli|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
-        !/^templates\/\w+\/[\w./-]+$/.test(path) &&
-        !/^docs\/[\w/-]+\.md$/.test(path) &&
-        !/^proto\/(svc\/v1|buf\/validate)\/\w+\.proto$/.test(path) &&
-        ![
-          "package.json",
-          "README.md",
-          "plugin/README.md",
-          "CHANGELOG.md",
-          "LICENSE",
-          "cli/launcher.js",
-          "project.schema.json",
-        ].includes(path),
-    );
-    expect(odd).toEqual([]);
-    const targets = Object.values(manifest.exports).flatMap((one) =>
-      typeof one === "string" ? one : Object.values(one),
-    );
-    for (const path of [...targets, ...Object.values(manifest.bin), "README.md", "LICENSE", "CHANGELOG.md"]) {
-      expect(paths).toContain(path.replace(/^\.\//, ""));
-    }
-    expect(paths).toContain("proto/svc/v1/webhook.proto");
-    expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(8);
-    // Compiled files must not import TypeScript sources.
-    const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
-    const left = compiled.filter((path) =>
-      /(?:from|import\()\s*"\.[^"]+\.ts"/.test(readFileSync(join(copy, path), "utf8")),
-    );
-    expect(left).toEqual([]);
-  });
-});
-
-/** A copy of the working tree, with a link to its dependencies. */
-async function copyOfRepository(): Promise<string> {
-  const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
-  for (const name of ["proto", "project", "server", "cli", "client", "plugin", "docs", "templates"]) {
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  }
-  for (const name of [
-    "package.json",
-    "tsconfig.json",
-    "tsconfig.build.json",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "project.schema.json",
-  ]) {
-    cpSync(join(root, name), join(copy, name));
-  }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  return copy;
-}
