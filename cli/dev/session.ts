@@ -37,6 +37,8 @@ const environment = "development";
 const defaultPort = 7070;
 /** Ports to try after the default one. */
 const nextPorts = 20;
+/** A package manager that runs a script passes a signal of the terminal on once more. */
+const sameSignalMs = 300;
 /** How long running executions may continue after `q` or a signal. */
 const stopGraceMs = 3_000;
 
@@ -51,10 +53,10 @@ export async function runDev(root: string, options: DevOptions): Promise<void> {
     );
   }
   const stop = Promise.withResolvers<void>();
-  let isStopping = false;
+  let stoppedAt: number | null = null;
   const onSignal = (): void => {
-    if (isStopping) process.exit(130);
-    isStopping = true;
+    if (stoppedAt !== null && performance.now() - stoppedAt > sameSignalMs) process.exit(130);
+    stoppedAt ??= performance.now();
     stop.resolve();
   };
   process.on("SIGTERM", onSignal).on("SIGHUP", onSignal);
