@@ -12,7 +12,6 @@ import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import {
   compressionBrotli,
   compressionGzip,
-  universalRequestFromNodeRequest,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { type Authenticator, isPublic } from "../../auth/authenticator.ts";
@@ -25,6 +24,7 @@ import { refuseMethod } from "../methods.ts";
 import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
 import { sendEarlyError } from "./early-error.ts";
+import { toUniversalRequest } from "./universal-request.ts";
 
 /** A message of at most 2 MiB arrives within this time. */
 const pace = { minBytesPerSecond: 1024, windowMs: 10_000, totalMs: 30_000 };
@@ -70,8 +70,8 @@ export function createRpcHandler({
         return refuseMethod(request, response, handler.allowedMethods);
       // The library needs an authority, which HTTP/1.0 does not require.
       request.headers.host ??= "localhost";
-      const call = universalRequestFromNodeRequest(request, response, undefined, undefined);
-      const result = await handler({ ...call, method: verb, body: readInTime(request, pace) });
+      const call = toUniversalRequest(request, response, verb, readInTime(request, pace));
+      const result = await handler(call);
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);
       const rest = await sendEarlyError(request, response, await correct(result));
