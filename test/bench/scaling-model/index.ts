@@ -17,17 +17,24 @@ const base: Machine = {
   databaseProcessors: 16,
   runnerProcessors: 4,
   walBytesPerSecond: 200e6,
+  waitingShare: 0,
   connectionsPerProcess: 9,
   maxConnections: 500,
 };
-for (const databaseProcessors of [4, 16, 64]) {
-  console.log(`\nPostgreSQL with ${databaseProcessors} processors`);
+const cases = [4, 16, 64].flatMap((databaseProcessors) =>
+  [0, 1].map((waitingShare) => ({ databaseProcessors, waitingShare })),
+);
+for (const { databaseProcessors, waitingShare } of cases) {
+  const waiting = waitingShare === 0 ? "no process" : "every process";
+  console.log(
+    `\nPostgreSQL with ${databaseProcessors} processors, requests wait for executions in ${waiting}`,
+  );
   console.log(
     "| nodes | executions/s | first bottleneck | api | worker | runners | PostgreSQL | WAL | notifications | wait | connections |",
   );
   console.log("|---|---|---|---|---|---|---|---|---|---|---|");
   for (const nodes of [1, 10, 100]) {
-    const result = estimate(figures, { ...base, databaseProcessors }, nodes);
+    const result = estimate(figures, { ...base, databaseProcessors, waitingShare }, nodes);
     const { perSecond, bottleneck, utilization, databaseWaitMs, connections } = result;
     const shares = Object.values(utilization).map((share) => `${Math.round(share * 100)} %`);
     const limit = result.fitsConnections ? "" : ` (over ${base.maxConnections})`;

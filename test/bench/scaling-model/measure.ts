@@ -99,16 +99,36 @@ export async function measure(seconds: number): Promise<Figures> {
 }
 
 /** The cost of one notification for PostgreSQL and for the process that receives it. */
-async function measureNotifications(url: string, databaseMs: () => number): Promise<Figures["notification"]> {
+export async function measureNotifications(
+  url: string,
+  databaseMs: () => number,
+): Promise<Figures["notification"]> {
+  const listening = await measureChannel(url, "model", databaseMs);
+  const ignoring = await measureChannel(url, "other", databaseMs);
+  return {
+    databaseMs: listening.databaseMs,
+    ignoredMs: ignoring.databaseMs,
+    receiverMs: listening.receiverMs,
+  };
+}
+
+/** Sends notifications on the channel `model` to 20 connections that listen to `channel`. */
+async function measureChannel(
+  url: string,
+  channel: string,
+  databaseMs: () => number,
+): Promise<{ databaseMs: number; receiverMs: number }> {
   const receivers = 20;
   const sent = 3_000;
-  let received = 0;
+  let ended = 0;
   const clients = await Promise.all(
     Array.from({ length: receivers + 1 }, async (_, index) => {
       const client = new pg.Client({ connectionString: url });
-      client.on("notification", () => received++);
+      client.on("notification", ({ payload }) => {
+        if (payload === "end") ended++;
+      });
       await client.connect();
-      if (index > 0) await client.query("LISTEN model");
+      if (index > 0) await client.query(`LISTEN ${channel}`);
       return client;
     }),
   );
@@ -118,7 +138,9 @@ async function measureNotifications(url: string, databaseMs: () => number): Prom
   });
   const before = { database: databaseMs(), own: process.cpuUsage() };
   for (let n = 0; n < sent; n++) await clients[0]?.query("SELECT pg_notify('model', $1)", [payload]);
-  while (received < sent * receivers) await setTimeout(10);
+  // PostgreSQL delivers notifications in their order.
+  await clients[0]?.query("SELECT pg_notify($1, 'end')", [channel]);
+  while (ended < receivers) await setTimeout(10);
   const { user, system } = process.cpuUsage(before.own);
   const deliveries = sent * receivers;
   const result = {

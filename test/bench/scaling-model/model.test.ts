@@ -19,6 +19,7 @@ test("the bottleneck has the highest utilization, 70 %", () => {
     databaseProcessors: 4,
     runnerProcessors: 4,
     walBytesPerSecond: 200e6,
+    waitingShare: 0.5,
     connectionsPerProcess: 9,
     maxConnections: 100,
   };

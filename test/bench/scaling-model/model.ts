@@ -16,8 +16,8 @@ export interface Figures {
   walBytes: number;
   /** Of PostgreSQL, in one second, for one idle process. */
   idleDatabaseMs: number;
-  /** Of one notification that one process receives. */
-  notification: { databaseMs: number; receiverMs: number };
+  /** Of one notification for one process that listens to its channel, and `ignoredMs` of PostgreSQL for one that does not. PostgreSQL wakes both. */
+  notification: { databaseMs: number; ignoredMs: number; receiverMs: number };
   /** Measured with one api process and one worker, for comparison. */
   rates: { acceptedPerSecond: number; executedPerSecond: number };
 }
@@ -28,6 +28,8 @@ export interface Machine {
   /** Processors for the runners of a node. */
   runnerProcessors: number;
   walBytesPerSecond: number;
+  /** The share of the processes in which requests wait for executions, from 0 to 1. */
+  waitingShare: number;
   connectionsPerProcess: number;
   maxConnections: number;
 }
@@ -50,8 +52,11 @@ export interface Estimate {
 const maxUtilization = 0.7;
 /** A process sends its notifications together, at most once in 5 ms. */
 const maxNotificationsPerSecond = 200;
-/** An execution is announced when it is queued, claimed and finished. */
-const notificationsPerExecution = 3;
+/** Workers receive the announcement of a new execution. */
+const queuedPerExecution = 1;
+/** Only processes with requests that wait for executions receive those of a claim and an end. */
+const statesPerExecution = 2;
+const notificationsPerExecution = queuedPerExecution + statesPerExecution;
 
 export function estimate(figures: Figures, machine: Machine, nodes: number): Estimate {
   // Utilization grows with the rate: halve the interval that contains the highest allowed rate.
@@ -72,7 +77,7 @@ export function estimate(figures: Figures, machine: Machine, nodes: number): Est
     bottleneck,
     utilization,
     notificationShare:
-      (notificationsPerSecond(nodes * 2, low) * nodes * 2 * figures.notification.databaseMs) /
+      notifications(figures, machine, nodes, low).databaseMs /
       (1000 * machine.databaseProcessors * (utilization.PostgreSQL ?? 1)),
     databaseWaitMs: waitMs(
       utilization.PostgreSQL ?? 0,
@@ -85,34 +90,42 @@ export function estimate(figures: Figures, machine: Machine, nodes: number): Est
 }
 
 function utilizationAt(
-  { accept, execute, walBytes, idleDatabaseMs, notification }: Figures,
+  figures: Figures,
   machine: Machine,
   nodes: number,
   perSecond: number,
 ): Record<string, number> {
-  const processes = nodes * 2;
-  const sentByProcess = Math.min(
-    maxNotificationsPerSecond,
-    (perSecond / processes) * notificationsPerExecution,
-  );
-  const received = sentByProcess * processes;
+  const { accept, execute, walBytes, idleDatabaseMs } = figures;
+  const sent = notifications(figures, machine, nodes, perSecond);
   const databaseMs =
-    perSecond * (accept.databaseMs + execute.databaseMs) +
-    processes * idleDatabaseMs +
-    received * processes * notification.databaseMs;
+    perSecond * (accept.databaseMs + execute.databaseMs) + nodes * 2 * idleDatabaseMs + sent.databaseMs;
   const share = perSecond / nodes;
   return {
-    "api process": (share * accept.apiMs + received * notification.receiverMs) / 1000,
-    worker: (share * execute.workerMs + received * notification.receiverMs) / 1000,
+    "api process": (share * accept.apiMs + sent.apiMs) / 1000,
+    worker: (share * execute.workerMs + sent.workerMs) / 1000,
     runners: (share * execute.runnerMs) / 1000 / machine.runnerProcessors,
     PostgreSQL: databaseMs / 1000 / machine.databaseProcessors,
     WAL: (perSecond * walBytes) / machine.walBytesPerSecond,
   };
 }
 
-/** Every process receives the notifications of all. */
-function notificationsPerSecond(processes: number, perSecond: number): number {
-  return Math.min(processes * maxNotificationsPerSecond, perSecond * notificationsPerExecution);
+/** Processor time of all notifications of one second: of PostgreSQL, and of each process of a role. */
+function notifications(
+  { notification: { databaseMs, ignoredMs, receiverMs } }: Figures,
+  { waitingShare }: Machine,
+  nodes: number,
+  perSecond: number,
+): { databaseMs: number; apiMs: number; workerMs: number } {
+  const processes = nodes * 2;
+  const sent = Math.min(processes * maxNotificationsPerSecond, perSecond * notificationsPerExecution);
+  const queued = (sent * queuedPerExecution) / notificationsPerExecution;
+  const states = (sent - queued) * waitingShare;
+  const received = queued * nodes + states * processes;
+  return {
+    databaseMs: received * databaseMs + (sent * processes - received) * ignoredMs,
+    apiMs: states * receiverMs,
+    workerMs: (queued + states) * receiverMs,
+  };
 }
 
 /** The mean wait of M/M/c. */
