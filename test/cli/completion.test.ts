@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { commandOf, commandRuntimes, root } from "../support/runtimes.ts";
+import { commandOf, commandRuntimes } from "../support/runtimes.ts";
 import { launcher, projectFolder, svc, temporaryFolder } from "./support.ts";
 
 describe.each(commandRuntimes("bun"))("shell completion on %s", (runtime) => {
@@ -57,7 +57,7 @@ describe.each(commandRuntimes("bun"))("shell completion on %s", (runtime) => {
     const ask = `${words}; compopt() { :; }; source svc.bash; __svc_complete; echo "\${COMPREPLY[@]}"`;
     const { stdout } = await promisify(execFile)("bash", ["-c", ask], {
       cwd: folder,
-      env: { PATH: `${join(folder, "bin")}:${process.env.PATH}`, HOME: root },
+      env: { PATH: `${join(folder, "bin")}:${process.env.PATH}`, HOME: folder },
     });
     expect(stdout).toMatch(/^list\b/);
   });
