@@ -55,6 +55,7 @@ export class TestServer {
   readonly #options: ServerOptions;
   readonly #waiting = new Set<() => void>();
   #child: ChildProcess | null = null;
+  #starting = false;
   #exited: Promise<Exit> = Promise.resolve({ code: null, signal: null });
   #url = "";
   #apiKey: string;
@@ -91,7 +92,11 @@ export class TestServer {
   /** Resolves when `/readyz` returns 200. */
   async start(): Promise<void> {
     const [program, ...args] = commandOf(this.runtime);
-    const stores = await this.#stores();
+    // `printed` may be called before the process exists.
+    this.#starting = true;
+    const stores = await this.#stores().finally(() => {
+      this.#starting = false;
+    });
     const child = spawn(
       program,
       [
@@ -141,7 +146,7 @@ export class TestServer {
     return new Promise((resolve, reject) => {
       const look = () => {
         const match = pattern.exec(this.#output.slice(from));
-        if (match === null && this.#child !== null) return;
+        if (match === null && (this.#child !== null || this.#starting)) return;
         this.#waiting.delete(look);
         if (match !== null) resolve(match);
         else reject(new Error(`The server ended without printing ${pattern}:\n${this.#output.slice(from)}`));
