@@ -134,10 +134,13 @@ async function sendStream(
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
     response.flushHeaders();
   };
-  // An error before the first item gets its own status, unless the headers were sent because the stream was quiet.
-  const quiet = setTimeout(start, firstItemMs);
+  // An error before the first item gets its own status, unless the headers were sent because the stream was quiet. A
+  // deadline that passes before that is such an error, also on a busy machine where both timers are late.
+  const deadlineMs = timeoutMs(header);
+  const endsBefore = deadlineMs !== undefined && deadlineMs <= firstItemMs;
+  const quiet = endsBefore ? undefined : setTimeout(start, firstItemMs);
   try {
-    const answer = await transport.stream(method, signal, timeoutMs(header), header, input);
+    const answer = await transport.stream(method, signal, deadlineMs, header, input);
     for await (const item of answer.message) {
       start();
       const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
