@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     ...base.test,
     include: ["test/{service,crash,store}/**/*.test.ts"],
-    exclude: embedded.map((name) => `test/service/${name}.test.ts`),
+    exclude: embedded.map((name) => `test/service/data/${name}.test.ts`),
     env: { TEST_STORE: "postgres", TEST_STORAGE: "s3" },
   },
 });

@@ -4,8 +4,8 @@ import type { ObjectStorage } from "./storage/contract.ts";
 import { openFileStorage } from "./storage/filesystem.ts";
 import { prepareDataDir } from "./store/data-dir.ts";
 import type { Engine } from "./store/engine.ts";
-import { lockDataDir } from "./store/lock.ts";
-import { openSqlite } from "./store/sqlite.ts";
+import { openSqlite } from "./store/sqlite/index.ts";
+import { lockDataDir } from "./store/sqlite/lock.ts";
 
 export interface OpenStore {
   engine: Engine;

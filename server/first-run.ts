@@ -2,8 +2,8 @@
 import { orderedId, randomId } from "./ids.ts";
 import { createKey, parseKey } from "./keys.ts";
 import type { Engine } from "./store/engine.ts";
-import { countOrganizations, insertKey, insertOrganization } from "./store/organizations.ts";
-import { firstOrganizationSetting, insertSetting } from "./store/settings.ts";
+import { countOrganizations, insertKey, insertOrganization } from "./store/tables/organizations.ts";
+import { firstOrganizationSetting, insertSetting } from "./store/tables/settings.ts";
 
 /** Names this process in leases. Each start of a server has another one. */
 export const newOwner = (): string => orderedId("srv");

@@ -4,9 +4,9 @@
  * deployment that used them was deleted. Small batches with pauses keep the store available.
  */
 import type { ObjectStorage } from "./storage/contract.ts";
-import { deleteOldDeliveries } from "./store/deliveries.ts";
-import { failAbandoned } from "./store/deployments.ts";
 import type { Engine, Program } from "./store/engine.ts";
+import { deleteOldDeliveries } from "./store/tables/deliveries.ts";
+import { failAbandoned } from "./store/tables/deployments.ts";
 import {
   beginDeletion,
   deleteOldExecutions,
@@ -15,10 +15,10 @@ import {
   deleteOldUploads,
   finishDeletion,
   listUnusedObjects,
-} from "./store/housekeeping.ts";
-import { deleteExpiredIdempotency } from "./store/idempotency.ts";
-import { deleteOldChecks } from "./store/module-checks.ts";
-import { deleteUpload, listExpiredUploads, toUpload } from "./store/objects.ts";
+} from "./store/tables/housekeeping.ts";
+import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
+import { deleteOldChecks } from "./store/tables/module-checks.ts";
+import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;

@@ -3,8 +3,8 @@ import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import type { PoolEvents } from "./executions/pool/contract.ts";
 import type { Redactors } from "./secrets/redactors.ts";
-import type { DeploymentCache } from "./services/deployment-cache.ts";
-import type { NewLog } from "./store/logs.ts";
+import type { DeploymentCache } from "./services/deployments/cache.ts";
+import type { NewLog } from "./store/tables/logs.ts";
 
 export function runnerLogs(
   executor: Executor,

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { tryLock } from "./store/lock.ts";
+import { tryLock } from "./store/sqlite/lock.ts";
 
 const suffix = ".lock";
 const nameLength = 8;

@@ -14,9 +14,9 @@ import { runnerLogs } from "./logs.ts";
 import type { Scheduler } from "./schedules/scheduler.ts";
 import { openScratch } from "./scratch.ts";
 import type { Redactors } from "./secrets/redactors.ts";
-import { networkProblem } from "./services/deploy.ts";
-import type { DeploymentCache } from "./services/deployment-cache.ts";
-import type { Packages } from "./services/packages.ts";
+import type { DeploymentCache } from "./services/deployments/cache.ts";
+import { networkProblem } from "./services/deployments/deploy.ts";
+import type { Packages } from "./services/deployments/packages.ts";
 import type { ObjectStorage } from "./storage/contract.ts";
 
 export interface WorkerParts {

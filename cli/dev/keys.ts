@@ -3,13 +3,12 @@ import type { Connection } from "../api/connection.ts";
 import { toCliError } from "../api/error-messages.ts";
 import { consoleUrl } from "../api/web-console.ts";
 import { openUrl } from "../terminal/open-url.ts";
+import { clearScreen } from "../terminal/write.ts";
 import type { Deployer } from "./deployer.ts";
 import type { DevReporter } from "./events.ts";
 
 const help = "o open the console   r deploy again   c clear the screen   q quit   h this help";
 const ctrlC = "\u0003";
-/** Erases the screen and the lines above it, and moves the cursor to the top. */
-const clear = "\u001b[2J\u001b[3J\u001b[H";
 
 export interface KeyActions {
   reporter: DevReporter;
@@ -28,7 +27,7 @@ export function readKeys({ connection, deployer, quit, reporter }: KeyActions): 
   const actions: Readonly<Record<string, () => void>> = {
     o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
     r: () => void deployer.deploy(true),
-    c: () => void stdout.write(clear),
+    c: () => clearScreen(stdout),
     h: () => reporter.message(help),
     q: quit,
     [ctrlC]: quit,

@@ -11,6 +11,11 @@ export function writeLine(stream: NodeJS.WriteStream, text: string): void {
   stream.write(`${clean(text)}\n`);
 }
 
+/** Erases the screen and the lines above it, and moves the cursor to the top. */
+export function clearScreen(stream: NodeJS.WriteStream): void {
+  stream.write("\u001b[2J\u001b[3J\u001b[H");
+}
+
 /** A text for the terminal, for the few places that write control sequences of their own. */
 export function clean(text: string): string {
   return renderColors(text, sanitize);

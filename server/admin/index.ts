@@ -5,15 +5,15 @@
 import { isId, randomId } from "../ids.ts";
 import { createKey, isScope, scopes } from "../keys.ts";
 import { first } from "../store/engine.ts";
-import { deleteAllSecrets } from "../store/master-key-check.ts";
+import { deleteAllSecrets } from "../store/tables/master-key-check.ts";
 import {
   getOrganization,
   insertKey,
   insertOrganization,
   listOrganizations,
   type OrganizationRow,
-} from "../store/organizations.ts";
-import { getSetting, isolationSetting } from "../store/settings.ts";
+} from "../store/tables/organizations.ts";
+import { getSetting, isolationSetting } from "../store/tables/settings.ts";
 import { openAdminStore, type StoreLocation } from "./store.ts";
 
 export interface NewKey {

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseConfig } from "../config.ts";
 import { type Engine, first } from "../store/engine.ts";
-import { isServing, lockDataDir } from "../store/lock.ts";
-import { openSqlite } from "../store/sqlite.ts";
+import { openSqlite } from "../store/sqlite/index.ts";
+import { isServing, lockDataDir } from "../store/sqlite/lock.ts";
 
 export interface StoreLocation {
   dataDir: string;

@@ -8,7 +8,7 @@ import { fail } from "../errors.ts";
 import { parseKey, sameSecret, scopeAllows } from "../keys.ts";
 import { LruCache } from "../lru.ts";
 import type { Engine } from "../store/engine.ts";
-import { getKey, type KeyRow, touchKey } from "../store/organizations.ts";
+import { getKey, type KeyRow, touchKey } from "../store/tables/organizations.ts";
 import type { Caller } from "./caller.ts";
 import { isLive } from "./key-watch.ts";
 

@@ -5,7 +5,7 @@
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 import type { Engine } from "../store/engine.ts";
-import { getKeys, type KeyRow } from "../store/organizations.ts";
+import { getKeys, type KeyRow } from "../store/tables/organizations.ts";
 import { type Caller, callerIn } from "./caller.ts";
 
 const intervalMs = 1_000;

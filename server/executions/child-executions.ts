@@ -14,8 +14,8 @@ import {
   getExecution,
   insertChild,
   type NewExecution,
-} from "../store/executions.ts";
-import { parseStored } from "../store/json.ts";
+} from "../store/tables/executions.ts";
+import { parseStored } from "../store/tables/json.ts";
 import type { Executor } from "./executor.ts";
 import { executionTopic, type Notifier, watch } from "./notifier.ts";
 import type { ChildExecutionRequest, ChildExecutionResult } from "./pool/contract.ts";

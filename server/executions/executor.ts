@@ -10,8 +10,8 @@ import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
-import { type NewExecution, toRow } from "../store/executions.ts";
-import { type Acceptance, acceptExecutions, type Once, type Request } from "../store/idempotency.ts";
+import { type NewExecution, toRow } from "../store/tables/executions.ts";
+import { type Acceptance, acceptExecutions, type Once, type Request } from "../store/tables/idempotency.ts";
 import {
   claimExecutions,
   extendLeases,
@@ -21,8 +21,8 @@ import {
   listWaiting,
   organizationOfQueue,
   type RunningExecution,
-} from "../store/leases.ts";
-import { countOrganizations } from "../store/organizations.ts";
+} from "../store/tables/leases.ts";
+import { countOrganizations } from "../store/tables/organizations.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";

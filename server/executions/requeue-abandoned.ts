@@ -1,7 +1,7 @@
 /** Requeues running executions whose worker has ended or stopped responding. */
 import type { Engine, Program } from "../store/engine.ts";
-import type { RunningExecution } from "../store/leases.ts";
-import { lockExecutionsOf } from "../store/leases.ts";
+import type { RunningExecution } from "../store/tables/leases.ts";
+import { lockExecutionsOf } from "../store/tables/leases.ts";
 import { afterLoss, delayAfterLossMs } from "./states.ts";
 import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
 

@@ -2,8 +2,8 @@
 import type { Redactor } from "../secrets/redactor.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
-import type { RunningExecution } from "../store/leases.ts";
-import { type NewResponse, setResponses } from "../store/leases.ts";
+import type { RunningExecution } from "../store/tables/leases.ts";
+import { type NewResponse, setResponses } from "../store/tables/leases.ts";
 import type { AttemptResponse } from "./pool/contract.ts";
 
 export interface ResponseOptions {

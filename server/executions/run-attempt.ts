@@ -2,8 +2,8 @@
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
-import { parseStored } from "../store/json.ts";
-import type { RunningExecution } from "../store/leases.ts";
+import { parseStored } from "../store/tables/json.ts";
+import type { RunningExecution } from "../store/tables/leases.ts";
 import type { Outcome, Pools } from "./pool/contract.ts";
 
 export interface AttemptSources {

@@ -17,7 +17,7 @@
  * ended while it ran nothing else.
  */
 import type { RetryPolicy } from "../../project/definition.ts";
-import type { ExecutionStatus } from "../store/executions.ts";
+import type { ExecutionStatus } from "../store/tables/executions.ts";
 import type { Outcome, SerializedError } from "./pool/contract.ts";
 import { retryDelayMs } from "./retry.ts";
 

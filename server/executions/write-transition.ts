@@ -1,7 +1,7 @@
 /** Writes the transitions of executions to their rows and to the log. */
 import { Batch } from "../store/batch.ts";
 import { type Engine, notify, type Program } from "../store/engine.ts";
-import type { RunningExecution } from "../store/leases.ts";
+import type { RunningExecution } from "../store/tables/leases.ts";
 import {
   type Ending,
   type FailedAttempt,
@@ -13,8 +13,8 @@ import {
   loseExecutions,
   type Retry,
   retryExecutions,
-} from "../store/leases.ts";
-import { insertLogs, type NewLog } from "../store/logs.ts";
+} from "../store/tables/leases.ts";
+import { insertLogs, type NewLog } from "../store/tables/logs.ts";
 import type { RunningState, StoredError, Transition } from "./states.ts";
 
 export interface Change {

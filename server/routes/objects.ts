@@ -3,9 +3,9 @@ import { pipeline } from "node:stream/promises";
 import { ConnectError } from "@connectrpc/connect";
 import { fail, toPublicError } from "../errors.ts";
 import type { App } from "../services/app.ts";
-import { checkNoDeletion } from "../services/uploads.ts";
+import { checkNoDeletion } from "../services/deployments/uploads.ts";
 import { ContentMismatch, type ObjectKey } from "../storage/contract.ts";
-import { finishUpload, getUpload } from "../store/objects.ts";
+import { finishUpload, getUpload } from "../store/tables/objects.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { readInTime } from "./body-pace.ts";
 

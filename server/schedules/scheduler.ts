@@ -9,8 +9,8 @@ import { performance } from "node:perf_hooks";
 import { createTask, type ScheduledTask } from "node-cron";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import type { Engine } from "../store/engine.ts";
-import { parseStored } from "../store/json.ts";
-import { listRunnableSchedules, setNextDue } from "../store/schedules.ts";
+import { parseStored } from "../store/tables/json.ts";
+import { listRunnableSchedules, setNextDue } from "../store/tables/schedules.ts";
 import { nextDue } from "./next-due.ts";
 import { batchSize, processDueTicks, startWaitingTicks } from "./ticks.ts";
 

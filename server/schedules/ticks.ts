@@ -2,9 +2,9 @@
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
-import { insertExecutions, type NewExecution } from "../store/executions.ts";
-import { parseStored } from "../store/json.ts";
-import { insertLogs, type NewLog } from "../store/logs.ts";
+import { insertExecutions, type NewExecution } from "../store/tables/executions.ts";
+import { parseStored } from "../store/tables/json.ts";
+import { insertLogs, type NewLog } from "../store/tables/logs.ts";
 import {
   activeRuns,
   countWaitingTicks,
@@ -21,7 +21,7 @@ import {
   startTicks,
   type TickRow,
   tickId,
-} from "../store/schedules.ts";
+} from "../store/tables/schedules.ts";
 import { type PlannedTick, planTicks } from "./plan.ts";
 
 /** Schedules processed in one transaction. At 0.2 ms each, and 2 ms after a long outage, this bounds event loop blocking. */

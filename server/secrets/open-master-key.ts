@@ -4,8 +4,12 @@
  */
 import { StartError } from "../errors.ts";
 import type { Engine } from "../store/engine.ts";
-import { getMasterKeyCheck, insertMasterKeyCheck, listSecretsSealedWith } from "../store/master-key-check.ts";
-import type { SecretRow } from "../store/secrets.ts";
+import {
+  getMasterKeyCheck,
+  insertMasterKeyCheck,
+  listSecretsSealedWith,
+} from "../store/tables/master-key-check.ts";
+import type { SecretRow } from "../store/tables/secrets.ts";
 import { loadMasterKey, type MasterKey, readMasterKey } from "./master-key.ts";
 import { openSecret, sealSecret } from "./seal.ts";
 

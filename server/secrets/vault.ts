@@ -1,7 +1,7 @@
 /** Seals secrets, and opens them for runners and webhook signatures with a cache. */
 import { LruCache } from "../lru.ts";
 import type { Engine } from "../store/engine.ts";
-import { listSecrets } from "../store/secrets.ts";
+import { listSecrets } from "../store/tables/secrets.ts";
 import type { MasterKey } from "./master-key.ts";
 import { openSecret, sealSecret } from "./seal.ts";
 

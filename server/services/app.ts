@@ -17,7 +17,7 @@ import type { RouteTable } from "../webhooks/route-table.ts";
 import type { SnsVerifier } from "../webhooks/sns/verifier.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Waiters } from "../webhooks/waiters.ts";
-import type { Packages } from "./packages.ts";
+import type { Packages } from "./deployments/packages.ts";
 
 export interface App {
   config: Config;

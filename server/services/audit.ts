@@ -1,7 +1,7 @@
 /** Writes the audit log: log entries with the source `audit`, in the transaction of the change. */
 import type { Caller } from "../auth/caller.ts";
 import type { Program } from "../store/engine.ts";
-import { insertLogs } from "../store/logs.ts";
+import { insertLogs } from "../store/tables/logs.ts";
 
 export type AuditAction =
   | "deployment.pushed"

@@ -22,10 +22,10 @@ import {
 } from "../../proto/svc/v1/execution_pb.ts";
 import type { AttemptResponse } from "../executions/pool/contract.ts";
 import type { StoredError } from "../executions/states.ts";
-import type { DeploymentRow } from "../store/deployments.ts";
-import type { AttemptRow, ExecutionRow, ExecutionSummary } from "../store/executions.ts";
-import { parseStored } from "../store/json.ts";
-import type { LogRow } from "../store/logs.ts";
+import type { DeploymentRow } from "../store/tables/deployments.ts";
+import type { AttemptRow, ExecutionRow, ExecutionSummary } from "../store/tables/executions.ts";
+import { parseStored } from "../store/tables/json.ts";
+import type { LogRow } from "../store/tables/logs.ts";
 import { fitMessage } from "./grpc-size.ts";
 
 export function optionalTime(ms: number | null | undefined): Timestamp | undefined {

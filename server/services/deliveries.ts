@@ -13,9 +13,14 @@ import {
 import { callerOf } from "../auth/caller.ts";
 import { noResource, wrongState } from "../errors.ts";
 import { isId } from "../ids.ts";
-import { type DeliveryRow, type DeliverySummary, getDelivery, listDeliveries } from "../store/deliveries.ts";
-import { getDeployment } from "../store/deployments.ts";
-import { parseStored } from "../store/json.ts";
+import {
+  type DeliveryRow,
+  type DeliverySummary,
+  getDelivery,
+  listDeliveries,
+} from "../store/tables/deliveries.ts";
+import { getDeployment } from "../store/tables/deployments.ts";
+import { parseStored } from "../store/tables/json.ts";
 import { sourcesOfKept } from "../webhooks/mapping-sources.ts";
 import { type Route, routeFrom } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";

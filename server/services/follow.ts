@@ -15,8 +15,8 @@ import { fail } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
-import { getExecution } from "../store/executions.ts";
-import { type LogFilter, type LogRow, logsAfter, logTail } from "../store/logs.ts";
+import { getExecution } from "../store/tables/executions.ts";
+import { type LogFilter, type LogRow, logsAfter, logTail } from "../store/tables/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 

@@ -7,7 +7,7 @@ import { statusHeader } from "../errors.ts";
 import { describeBoundary } from "../executions/sandbox/boundary.ts";
 import { runtimeName } from "../runtime.ts";
 import { StorageError } from "../storage/errors.ts";
-import { countOrganizations } from "../store/organizations.ts";
+import { countOrganizations } from "../store/tables/organizations.ts";
 import { version } from "../version.ts";
 import type { App } from "./app.ts";
 

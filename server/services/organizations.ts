@@ -19,8 +19,14 @@ import { invalidField, noResource } from "../errors.ts";
 import { isId } from "../ids.ts";
 import { createKey } from "../keys.ts";
 import { secretValueProblem } from "../secrets/rules.ts";
-import { getOrganization, insertKey, type KeyRow, listKeys, revokeKey } from "../store/organizations.ts";
-import { deleteSecret, listSecrets, putSecret, type SecretRow } from "../store/secrets.ts";
+import {
+  getOrganization,
+  insertKey,
+  type KeyRow,
+  listKeys,
+  revokeKey,
+} from "../store/tables/organizations.ts";
+import { deleteSecret, listSecrets, putSecret, type SecretRow } from "../store/tables/secrets.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";

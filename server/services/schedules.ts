@@ -17,8 +17,8 @@ import { noResource } from "../errors.ts";
 import { nextDue } from "../schedules/next-due.ts";
 import { processDueTicksOfProject } from "../schedules/ticks.ts";
 import type { Program } from "../store/engine.ts";
-import { parseStored } from "../store/json.ts";
-import { lockOrganization } from "../store/organizations.ts";
+import { parseStored } from "../store/tables/json.ts";
+import { lockOrganization } from "../store/tables/organizations.ts";
 import {
   getSchedule,
   lastTicks,
@@ -27,7 +27,7 @@ import {
   type ScheduleRow,
   setPaused,
   type TickWithStatus,
-} from "../store/schedules.ts";
+} from "../store/tables/schedules.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";

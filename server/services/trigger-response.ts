@@ -4,7 +4,7 @@ import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type TriggerWebhookResponse, TriggerWebhookResponseSchema } from "../../proto/svc/v1/webhook_pb.ts";
 import { fail } from "../errors.ts";
-import { parseStored } from "../store/json.ts";
+import { parseStored } from "../store/tables/json.ts";
 import type { Accepted } from "../webhooks/trigger.ts";
 import type { App } from "./app.ts";
 import { fitMessage, hasMessageLimit } from "./grpc-size.ts";

@@ -13,9 +13,9 @@ import {
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth/caller.ts";
 import { fail, invalidField } from "../errors.ts";
-import { listWebhooks, type WebhookRow } from "../store/activation.ts";
-import { parseStored } from "../store/json.ts";
-import { getOrganization } from "../store/organizations.ts";
+import { listWebhooks, type WebhookRow } from "../store/tables/activation.ts";
+import { parseStored } from "../store/tables/json.ts";
+import { getOrganization } from "../store/tables/organizations.ts";
 import { addressOf } from "../webhooks/address.ts";
 import { idempotencyKeyOfCall } from "../webhooks/idempotency.ts";
 import { encodePayload } from "../webhooks/payload.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { WebhookDefinition } from "../../project/definition.ts";
 import { fail } from "../errors.ts";
-import type { Once } from "../store/idempotency.ts";
+import type { Once } from "../store/tables/idempotency.ts";
 import type { Route } from "./route-table.ts";
 import { signsDeliveryId } from "./signatures/index.ts";
 

@@ -5,8 +5,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { orderedId } from "../ids.ts";
 import { BatchWriter } from "../store/batch-writer.ts";
-import { insertRejected, type RejectedDelivery } from "../store/deliveries.ts";
 import type { Engine } from "../store/engine.ts";
+import { insertRejected, type RejectedDelivery } from "../store/tables/deliveries.ts";
 import { withoutCredentials } from "./credentials.ts";
 import { keepQuery } from "./mapping-sources.ts";
 import type { Route } from "./route-table.ts";

@@ -6,9 +6,9 @@ import type { TargetKind, WebhookDefinition } from "../../project/definition.ts"
 import { compileMapping, type Mapping } from "../../project/mapping.ts";
 import { compileFilter, type Filter } from "../../project/webhook/filter.ts";
 import { LruCache } from "../lru.ts";
-import { listRoutes, type WebhookRow } from "../store/activation.ts";
 import type { Engine } from "../store/engine.ts";
-import { parseStored } from "../store/json.ts";
+import { listRoutes, type WebhookRow } from "../store/tables/activation.ts";
+import { parseStored } from "../store/tables/json.ts";
 
 export interface Route {
   orgId: string;

@@ -10,7 +10,7 @@ import { noSources, type RequestSources } from "../../project/mapping-source.ts"
 import { fail } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
-import type { NewExecution } from "../store/executions.ts";
+import type { NewExecution } from "../store/tables/executions.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import { sourcesOfFilter, sourcesOfKept } from "./mapping-sources.ts";
 import type { Route, RouteTable } from "./route-table.ts";

@@ -2,8 +2,8 @@
 import { executionTopic, type Notifier, watch } from "../executions/notifier.ts";
 import { isEnd, type StoredError } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
-import { type ExecutionRow, type ExecutionStatus, getExecution } from "../store/executions.ts";
-import { parseStored } from "../store/json.ts";
+import { type ExecutionRow, type ExecutionStatus, getExecution } from "../store/tables/executions.ts";
+import { parseStored } from "../store/tables/json.ts";
 import { parsePreferWait } from "./prefer.ts";
 
 /** Waiting callers of one organization in this process; further callers do not wait. */

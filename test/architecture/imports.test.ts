@@ -130,7 +130,7 @@ describe("server", () => {
 
   test("imports concrete drivers in composition roots only", () => {
     const drivers = [
-      "server/store/sqlite.ts",
+      "server/store/sqlite/index.ts",
       "server/store/postgres/index.ts",
       "server/storage/filesystem.ts",
       "server/storage/s3/index.ts",

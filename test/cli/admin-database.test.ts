@@ -6,7 +6,7 @@ import { type Table, tablesOf } from "../../server/store/copy.ts";
 import { all, type Engine, each, first, type Row, run, type SqlValue } from "../../server/store/engine.ts";
 import { migrations } from "../../server/store/migrations.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
 import { type Result, svc } from "./support.ts";
 

@@ -48,7 +48,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
   test("init, push, webhook, run, and the commands that print their results", async () => {
     const cwd = await temporaryFolder();
     const { run, json } = service;
-    await run("init .", { cwd });
+    await run("init . --template workflow", { cwd });
 
     const pushed = await run("push --force", { cwd });
     expect(pushed.code).toBe(0);
@@ -104,7 +104,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     });
     const table = await run("executions --workflow triage-backlog --limit 1");
     expect(table.stdout).toMatch(
-      /^ID +STATUS +NAME +TRIGGER +CREATED +TOOK\nexe_\w+ {2}succeeded {2}triage-backlog {2}run .*\n$/,
+      /^ID +STATUS +NAME +CREATED +TRIGGER +TOOK\nexe_\w+ {2}succeeded {2}triage-backlog .* run .*\n$/,
     );
     expect((await run("executions --limit 2")).stderr).toMatch(
       /^hint: {2}There are more entries\. Raise --limit/,

@@ -10,7 +10,7 @@ const documented = [...section.matchAll(/^\| (`[^|]+) \| ([^|]+) \|/gm)].flatMap
   [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, key })),
 );
 const keys = [
-  ...read("test/service/rolling-upgrade-schema.txt").matchAll(/^(\w+)\.\w+: PRIMARY KEY \((.+)\)$/gm),
+  ...read("test/service/data/rolling-upgrade-schema.txt").matchAll(/^(\w+)\.\w+: PRIMARY KEY \((.+)\)$/gm),
 ].map(([, name = "", key = ""]) => ({ name, key }));
 
 test("names every table", () => {

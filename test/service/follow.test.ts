@@ -8,8 +8,8 @@ import { TailLogsRequestSchema } from "../../proto/svc/v1/execution_pb.ts";
 import { Notifier } from "../../server/executions/notifier.ts";
 import { tailLogs } from "../../server/services/follow.ts";
 import type { Engine, Program, Row, Statement } from "../../server/store/engine.ts";
-import { insertLogs } from "../../server/store/logs.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
+import { insertLogs } from "../../server/store/tables/logs.ts";
 
 const orgId = "org_0";
 

@@ -4,14 +4,14 @@ import { Housekeeper } from "../../server/housekeeper.ts";
 import type { ObjectStorage } from "../../server/storage/contract.ts";
 import { openFileStorage } from "../../server/storage/filesystem.ts";
 import type { Engine } from "../../server/store/engine.ts";
-import { beginDeletion, finishDeletion, listUnusedObjects } from "../../server/store/housekeeping.ts";
+import { beginDeletion, finishDeletion, listUnusedObjects } from "../../server/store/tables/housekeeping.ts";
 import {
   getObject,
   insertObject,
   isObjectBeingDeleted,
   keepObject,
   type UploadRow,
-} from "../../server/store/objects.ts";
+} from "../../server/store/tables/objects.ts";
 import { openStore, temporaryFolder } from "../support/store.ts";
 import { limits, orgId, pieces, type Sample, sample } from "./samples.ts";
 

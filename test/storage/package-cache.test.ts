@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadConfig } from "../../server/config.ts";
-import { Packages } from "../../server/services/packages.ts";
+import { Packages } from "../../server/services/deployments/packages.ts";
 import type { ObjectKey, ObjectStorage } from "../../server/storage/contract.ts";
 import { openFileStorage } from "../../server/storage/filesystem.ts";
 import { tar } from "../project/archives.ts";

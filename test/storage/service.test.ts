@@ -8,7 +8,7 @@ import { Housekeeper } from "../../server/housekeeper.ts";
 import { openS3Storage } from "../../server/storage/s3/index.ts";
 import type { S3Storage } from "../../server/storage/s3/storage.ts";
 import { all } from "../../server/store/engine.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { newFolder, type Result, svc, writeFiles } from "../cli/support.ts";
 import { FaultProxy, type SeenRequest } from "../support/fault-proxy.ts";
 import { call, ended, expectError, ok, run, runToEnd } from "../support/rest.ts";

@@ -1,7 +1,7 @@
 /** Reading the log while other processes write it. */
 import { describe, expect, test } from "vitest";
 import type { Engine, Program, Row } from "../../server/store/engine.ts";
-import { insertLogs, logTail, type NewLog } from "../../server/store/logs.ts";
+import { insertLogs, logTail, type NewLog } from "../../server/store/tables/logs.ts";
 import { orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 

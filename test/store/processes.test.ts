@@ -12,15 +12,15 @@ import {
   insertExecutions,
   listExecutions,
   type NewExecution,
-} from "../../server/store/executions.ts";
-import { acceptExecutions, type Once } from "../../server/store/idempotency.ts";
+} from "../../server/store/tables/executions.ts";
+import { acceptExecutions, type Once } from "../../server/store/tables/idempotency.ts";
 import {
   claimExecutions,
   extendLeases,
   finishExecutions,
   listExpiredOwners,
-} from "../../server/store/leases.ts";
-import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/logs.ts";
+} from "../../server/store/tables/leases.ts";
+import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/tables/logs.ts";
 import { newScheduler, runsOf, SimulatedClock, ticksOf } from "../service/simulation.ts";
 import { activateSchedules, orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";

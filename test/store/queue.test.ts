@@ -3,17 +3,17 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
 import { all, type Engine, run } from "../../server/store/engine.ts";
-import { getExecution, insertExecutions, type NewExecution } from "../../server/store/executions.ts";
-import { acceptExecutions } from "../../server/store/idempotency.ts";
+import { getExecution, insertExecutions, type NewExecution } from "../../server/store/tables/executions.ts";
+import { acceptExecutions } from "../../server/store/tables/idempotency.ts";
 import {
   claimExecutions,
   finishExecutions,
   leaseKey,
   loseExecutions,
   type RunningExecution,
-} from "../../server/store/leases.ts";
-import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/logs.ts";
-import { insertOrganization } from "../../server/store/organizations.ts";
+} from "../../server/store/tables/leases.ts";
+import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/tables/logs.ts";
+import { insertOrganization } from "../../server/store/tables/organizations.ts";
 import { engineNames, stores } from "./stores.ts";
 
 const orgId = `org_${"a".repeat(26)}`;

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
 import type { Engine } from "../../server/store/engine.ts";
-import { getExecution, insertExecution, type NewExecution } from "../../server/store/executions.ts";
-import { setResponses } from "../../server/store/leases.ts";
+import { getExecution, insertExecution, type NewExecution } from "../../server/store/tables/executions.ts";
+import { setResponses } from "../../server/store/tables/leases.ts";
 import { orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Engine } from "../../server/store/engine.ts";
 import { openPostgres, type PostgresOptions } from "../../server/store/postgres/index.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { createDatabase } from "../support/postgres/databases.ts";
 
 export interface Store {

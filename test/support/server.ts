@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../server/store/engine.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 import type { TestDatabase } from "./postgres/databases.ts";
 import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { createDatabase } from "./postgres/databases.ts";
 import { storageEnv } from "./s3.ts";
 import { TestServer } from "./server.ts";

@@ -6,10 +6,10 @@ import { onTestFinished } from "vitest";
 import type { ScheduleDefinition, TargetDefinition } from "../../project/definition.ts";
 import { orderedId } from "../../server/ids.ts";
 import { nextDue } from "../../server/schedules/next-due.ts";
-import { switchTo } from "../../server/services/activation.ts";
-import { type DeploymentRow, insertDeployment } from "../../server/store/deployments.ts";
+import { switchTo } from "../../server/services/deployments/activation.ts";
 import { all, type Engine, type Row, type SqlValue } from "../../server/store/engine.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
+import { type DeploymentRow, insertDeployment } from "../../server/store/tables/deployments.ts";
 
 /** A folder for one test, removed unless the test fails. */
 export function temporaryFolder(): string {

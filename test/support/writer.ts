@@ -1,7 +1,7 @@
 /** A thread with its own handle on a store; writes a hundred rows, each in its own transaction. */
 import { workerData } from "node:worker_threads";
 import { run } from "../../server/store/engine.ts";
-import { openSqlite } from "../../server/store/sqlite.ts";
+import { openSqlite } from "../../server/store/sqlite/index.ts";
 
 const { folder, insert } = workerData as { folder: string; insert: string };
 const engine = openSqlite(folder);

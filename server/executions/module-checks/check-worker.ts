@@ -1,13 +1,13 @@
 /** Checks the modules of deployments for processes that run no users' code, one request at a time. */
 import type { Engine } from "../../store/engine.ts";
-import { parseStored } from "../../store/json.ts";
+import { parseStored } from "../../store/tables/json.ts";
 import {
   claimCheck,
   extendCheck,
   finishCheck,
   hasOpenCheck,
   type ModuleCheckRow,
-} from "../../store/module-checks.ts";
+} from "../../store/tables/module-checks.ts";
 import type { ModuleCheck } from "../pool/contract.ts";
 
 export interface CheckResult {

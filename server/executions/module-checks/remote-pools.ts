@@ -1,8 +1,8 @@
 /** The pools of a process that runs no users' code: workers check the modules of new deployments, and run executions. */
 import { fail } from "../../errors.ts";
 import type { Engine } from "../../store/engine.ts";
-import { parseStored } from "../../store/json.ts";
-import { deleteCheck, getCheck, requestCheck } from "../../store/module-checks.ts";
+import { parseStored } from "../../store/tables/json.ts";
+import { deleteCheck, getCheck, requestCheck } from "../../store/tables/module-checks.ts";
 import type { ModuleCheck, Outcome, PackageLocation, Pools } from "../pool/contract.ts";
 import type { CheckResult } from "./check-worker.ts";
 

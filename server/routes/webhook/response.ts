@@ -3,7 +3,7 @@ import type { OutputResponse, WebhookDefinition } from "../../../project/definit
 import { executionFailure } from "../../errors.ts";
 import type { AttemptResponse } from "../../executions/pool/contract.ts";
 import type { App } from "../../services/app.ts";
-import { parseStored } from "../../store/json.ts";
+import { parseStored } from "../../store/tables/json.ts";
 import type { Route } from "../../webhooks/route-table.ts";
 import type { Accepted } from "../../webhooks/trigger.ts";
 import { type Response, sendJson } from "../answer.ts";

@@ -18,7 +18,7 @@ import { hideStatus, publicErrors } from "../../../server/routes/rpc/interceptor
 import { createRpcHandler } from "../../../server/routes/rpc/rpc.ts";
 import { wireOptions } from "../../../server/routes/wire.ts";
 import { validateRequests } from "../../../server/services/validation/interceptor.ts";
-import { openSqlite } from "../../../server/store/sqlite.ts";
+import { openSqlite } from "../../../server/store/sqlite/index.ts";
 import { apiKey, execution } from "./message.ts";
 
 const [kind = "", dataDir = ""] = process.argv.slice(2);

@@ -1,0 +1,126 @@
+/** Unpacked packages under the data folder, by organization and digest. Runners read users' code from there. */
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { PackageError, type UnpackedFile, unpackPackage } from "../../../project/unpack.ts";
+import type { Limits } from "../../config.ts";
+import { fail, noResource } from "../../errors.ts";
+import { errorsFile } from "../../executions/runner/protocol.ts";
+import type { ObjectKey, ObjectStorage } from "../../storage/contract.ts";
+import { StorageError } from "../../storage/errors.ts";
+import { PackageCache } from "./package-cache.ts";
+
+/** A runner's pool adds modules to `node_modules` and writes these files unless the package has its own. */
+const layout = { files: ["package.json", errorsFile], folders: ["node_modules"] };
+
+/** A package that stays on disk until it is released. */
+export interface UsedPackage {
+  directory: string;
+  /** May be called more than once. */
+  release(): void;
+}
+
+export interface UnpackedPackage extends UsedPackage {
+  files: UnpackedFile[];
+}
+
+export class Packages {
+  readonly #root: string;
+  readonly #storage: ObjectStorage;
+  readonly #limits: Limits;
+  readonly #cache: PackageCache;
+  /** Running operations, so that concurrent requests for one package share the work. */
+  readonly #running = new Map<string, Promise<UnpackedFile[]>>();
+
+  constructor(dataDir: string, storage: ObjectStorage, limits: Limits) {
+    this.#root = join(dataDir, "packages");
+    this.#storage = storage;
+    this.#limits = limits;
+    this.#cache = new PackageCache(this.#root, limits.packageCacheBytes);
+    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
+  }
+
+  /** Unpacks a package unless it is on disk already. */
+  async ensure(key: ObjectKey): Promise<void> {
+    (await this.use(key)).release();
+  }
+
+  /** Like `ensure`, and keeps the package on disk until it is released. */
+  async use(key: ObjectKey): Promise<UsedPackage> {
+    const release = this.#cache.pin(idOf(key));
+    try {
+      if (!existsSync(this.#directory(key))) await this.#unpackOnce(key);
+      return { directory: this.#directory(key), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /**
+   * Unpacks a stored package and lists its files. The storage has verified its digest.
+   * @throws ConnectError `invalid_argument` when svc does not accept the archive
+   */
+  async unpack(key: ObjectKey): Promise<UnpackedPackage> {
+    const release = this.#cache.pin(idOf(key));
+    try {
+      const files = await this.#unpackOnce(key);
+      return { directory: this.#directory(key), files, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async remove(key: ObjectKey): Promise<void> {
+    this.#cache.forget(idOf(key));
+    await rm(this.#directory(key), { recursive: true, force: true });
+  }
+
+  /** Resolves when the packages that exceed the limit have been removed. */
+  settled(): Promise<void> {
+    return this.#cache.settled();
+  }
+
+  #directory(key: ObjectKey): string {
+    return join(this.#root, idOf(key));
+  }
+
+  async #unpackOnce(key: ObjectKey): Promise<UnpackedFile[]> {
+    const id = idOf(key);
+    const running = this.#running.get(id);
+    if (running !== undefined) return running;
+    const work = this.#unpack(key).finally(() => this.#running.delete(id));
+    this.#running.set(id, work);
+    return work;
+  }
+
+  async #unpack(key: ObjectKey): Promise<UnpackedFile[]> {
+    const object = await this.#storage.get(key);
+    if (object === null) throw noResource("package", key.digest, `There is no stored package ${key.digest}.`);
+    const { packageBytes, unpackedBytes, packageFiles } = this.#limits;
+    const directory = this.#directory(key);
+    const fresh = `${directory}.${randomUUID()}`;
+    await mkdir(join(this.#root, key.orgId), { recursive: true, mode: 0o700 });
+    try {
+      const limits = { compressedBytes: packageBytes, unpackedBytes, files: packageFiles };
+      const hash = this.#storage.isRemote;
+      const { files, digest } = await unpackPackage(object.content, fresh, limits, layout, { hash });
+      if (digest !== null && digest !== key.digest) {
+        throw new StorageError(`it sent a package with digest ${digest} instead of ${key.digest}`);
+      }
+      // Runners may be using the existing folder, which holds the same files.
+      if (!existsSync(directory)) await rename(fresh, directory);
+      this.#cache.unpacked(idOf(key), files);
+      return files;
+    } catch (error) {
+      if (error instanceof PackageError) throw fail("PACKAGE_INVALID", error.message);
+      throw error;
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
+  }
+}
+
+const idOf = ({ orgId, digest }: ObjectKey): string => `${orgId}/${digest}`;

@@ -1,0 +1,21 @@
+/** Reasons why webhooks of a deployment reject all requests, or will after a rotation of secrets. */
+import type { ProjectDefinition } from "../../../project/definition.ts";
+import type { OpenedSecrets } from "../../secrets/vault.ts";
+
+/** One sentence for each secret that a webhook names and that cannot be used. */
+export function deploymentWarnings(
+  { agents, workflows }: ProjectDefinition,
+  { values, unreadable }: OpenedSecrets,
+): string[] {
+  return [...agents, ...workflows].flatMap(({ name, webhooks }) =>
+    webhooks.flatMap(({ slug, signature }) => {
+      const named = signature?.secrets ?? [];
+      const missing = named.filter((secret) => !Object.hasOwn(values, secret));
+      const effect = missing.length === named.length ? "rejects all requests" : "uses only its other secret";
+      return missing.map((secret) => {
+        const reason = unreadable.includes(secret) ? "cannot be decrypted" : "is not set";
+        return `The webhook ${name}/${slug} ${effect}: the secret ${secret} ${reason}. Set it with \`svc secrets set ${secret}\`.`;
+      });
+    }),
+  );
+}

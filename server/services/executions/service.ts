@@ -1,0 +1,178 @@
+/** ExecutionService: runs, shows and cancels executions. */
+import { create } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { JsonObject } from "../../../project/json.ts";
+import {
+  DownloadExecutionResponseSchema,
+  ExecutionSchema,
+  type ExecutionService,
+  ListExecutionsResponseSchema,
+} from "../../../proto/svc/v1/execution_pb.ts";
+import { callerOf } from "../../auth/caller.ts";
+import { fail, noResource } from "../../errors.ts";
+import { isId, orderedId } from "../../ids.ts";
+import { getTarget } from "../../store/tables/activation.ts";
+import {
+  type ExecutionRow,
+  type ExecutionSummary,
+  getExecution,
+  listAttempts,
+  listExecutionSummaries,
+  listExecutions,
+} from "../../store/tables/executions.ts";
+import { acceptExecutions } from "../../store/tables/idempotency.ts";
+import { onceForRun } from "../../webhooks/idempotency.ts";
+import { encodePayload } from "../../webhooks/payload.ts";
+import type { App } from "../app.ts";
+import { detailed, toExecution, toExecutionSummary } from "../convert.ts";
+import { tailLogs, watchExecution } from "../follow.ts";
+import { hasMessageLimit } from "../grpc-size.ts";
+import { listPage, pageOf } from "../page.ts";
+import { environmentFilter, environmentOf } from "../request.ts";
+import { cancelTree } from "./cancel.ts";
+import { replay } from "./replay.ts";
+
+/** Rows with values may take several MiB each. */
+const fullRows = 16;
+/** Bytes of a message of DownloadExecution. */
+const chunkBytes = 1024 * 1024;
+
+export function executionService(app: App): ServiceImpl<typeof ExecutionService> {
+  const { engine } = app;
+
+  async function require(orgId: string, executionId: string): Promise<ExecutionRow> {
+    const row = isId("exe", executionId)
+      ? await engine.read(() => getExecution(orgId, executionId))
+      : undefined;
+    if (row === undefined) {
+      throw noResource("execution", executionId, `There is no execution '${executionId.slice(0, 80)}'.`);
+    }
+    return row;
+  }
+
+  return {
+    async runExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const environment = environmentOf(request.environment, context);
+      const { kind } = request;
+      const input = encodePayload((request.input ?? {}) as JsonObject, app.config.limits);
+      const header = context.requestHeader.get("idempotency-key");
+      const once = onceForRun(environment, header, [request.name, kind, input.text]);
+      const { row, replayed } = await engine.write(function* () {
+        const target = yield* getTarget(orgId, environment, request.name);
+        if (target === undefined || (kind !== "" && target.kind !== kind)) {
+          const what = kind === "" ? "agent or workflow" : kind;
+          throw fail(
+            "TARGET_NOT_FOUND",
+            `There is no ${what} '${request.name}' in ${environment}. Deploy one with that name first.`,
+            { metadata: { name: request.name, environment } },
+          );
+        }
+        const now = Date.now();
+        const executionId = orderedId("exe", now);
+        const execution = {
+          org_id: orgId,
+          execution_id: executionId,
+          kind: target.kind,
+          name: target.name,
+          origin: "run" as const,
+          deployment_id: target.deployment_id,
+          environment,
+          input: input.text,
+          created_at: now,
+        };
+        const [accepted] = yield* acceptExecutions([{ execution, once }], now);
+        if (accepted?.sameBody === false) {
+          throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another target or input.");
+        }
+        const id = accepted?.executionId ?? executionId;
+        return { row: yield* getExecution(orgId, id), replayed: id !== executionId };
+      });
+      if (row === undefined) throw new Error("The inserted row was not found.");
+      if (replayed) context.responseHeader.set("idempotent-replayed", "true");
+      return toExecution(row, hasMessageLimit(context));
+    },
+
+    async getExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const row = await require(orgId, request.executionId);
+      const attempts = await engine.read(() => listAttempts(orgId, row.execution_id));
+      return detailed(row, attempts, hasMessageLimit(context));
+    },
+
+    async cancelExecution(request, context) {
+      const { orgId } = callerOf(context);
+      await require(orgId, request.executionId);
+      await cancelTree(engine, orgId, request.executionId);
+      return toExecution(await require(orgId, request.executionId), hasMessageLimit(context));
+    },
+
+    async replayExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const original = await require(orgId, request.executionId);
+      const input =
+        request.input === undefined
+          ? original.input
+          : encodePayload(request.input as JsonObject, app.config.limits).text;
+      const row = await engine.write(() => replay(original, input, request.deploymentId));
+      return toExecution(row, hasMessageLimit(context));
+    },
+
+    async listExecutions(request, context) {
+      const { orgId } = callerOf(context);
+      const { status, name, kind, view } = request;
+      const filter = {
+        environment: environmentFilter(request.environment, context),
+        status,
+        name,
+        kind,
+        since: request.since === undefined ? 0 : timestampMs(request.since),
+      };
+      const page = pageOf(request, ["ListExecutions", filter, view]);
+      const source = { keyOf: (row: ExecutionSummary) => row.execution_id, schema: ExecutionSchema };
+      const { entries, nextPageToken } =
+        view === "full"
+          ? await listPage<ExecutionRow, typeof ExecutionSchema>(page, {
+              ...source,
+              read: (before, limit) => engine.read(() => listExecutions(orgId, { ...filter, before, limit })),
+              convert: (row) => toExecution(row, true),
+              readSize: fullRows,
+            })
+          : await listPage<ExecutionSummary, typeof ExecutionSchema>(page, {
+              ...source,
+              read: (before, limit) =>
+                engine.read(() => listExecutionSummaries(orgId, { ...filter, before, limit })),
+              convert: toExecutionSummary,
+            });
+      return create(ListExecutionsResponseSchema, { executions: entries, nextPageToken });
+    },
+
+    async *watchExecution(request, context) {
+      const { orgId } = callerOf(context);
+      await require(orgId, request.executionId);
+      yield* watchExecution(app, orgId, request, context.signal, hasMessageLimit(context));
+    },
+
+    async *downloadExecution(request, context) {
+      const { orgId } = callerOf(context);
+      const row = await require(orgId, request.executionId);
+      const text = request.field === "input" ? row.input : row.output;
+      if (text === null) {
+        throw noResource("output", row.execution_id, `The execution ${row.execution_id} has no output.`);
+      }
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.byteLength; at += chunkBytes) {
+        const data = new Uint8Array(bytes.subarray(at, at + chunkBytes));
+        yield create(DownloadExecutionResponseSchema, { data });
+      }
+    },
+
+    async *tailLogs(request, context) {
+      const { orgId } = callerOf(context);
+      if (request.executionId !== "") await require(orgId, request.executionId);
+      const environment = environmentFilter(request.environment, context);
+      yield* tailLogs(app, orgId, { ...request, environment }, context.signal);
+    },
+  };
+}

@@ -1,0 +1,321 @@
+/** Executions: one table is both the record and the queue. `leases.ts` has the statements of workers. */
+import type { TargetKind } from "../../../project/definition.ts";
+import { all, each, first, notify, type Program, runEach, type SqlValue } from "../engine.ts";
+
+export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
+export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
+
+export interface ExecutionRow {
+  org_id: string;
+  execution_id: string;
+  status: ExecutionStatus;
+  kind: TargetKind;
+  name: string;
+  /** Shown to clients as `trigger`, which is a reserved word of SQL. */
+  origin: Origin;
+  deployment_id: string;
+  environment: string;
+  /** JSON text. */
+  input: string;
+  /** JSON text: a list of paths. */
+  unmapped: string;
+  /** JSON text: the result of each entry of the field mapping; null without a mapping. */
+  mapping: string | null;
+  replay_of: string | null;
+  /** The slug of the webhook that started it; null for other triggers. */
+  webhook: string | null;
+  /** JSON text. */
+  output: string | null;
+  /** JSON text of `{name, message, stack}`. */
+  error: string | null;
+  attempt: number;
+  /** Lost runners and workers. */
+  losses: number;
+  /** The losses that count towards giving up. */
+  runner_losses: number;
+  /** 1 when it must run alone in its runner, because it may have ended an earlier one. */
+  alone: number;
+  parent_execution_id: string | null;
+  parent_key: string | null;
+  depth: number;
+  cancel_requested: number;
+  due_at: number;
+  lease_owner: string | null;
+  lease_until: number | null;
+  created_at: number;
+  /** The start of the first attempt. */
+  started_at: number | null;
+  /** The start of the current attempt. */
+  attempt_started_at: number | null;
+  finished_at: number | null;
+  /** The payload of the delivery as JSON text, when a field mapping made `input` from it; null when `input` is the payload. */
+  payload: string | null;
+  /** The request headers of the delivery as a JSON object, without credentials; null for other triggers. */
+  headers: string | null;
+  /** Size of the delivery's body; null when no request to a webhook URL started the execution. */
+  size_bytes: number | null;
+  /** The response that the code has set, as JSON text of `{status, headers, body}`; null when it has set none. */
+  response: string | null;
+}
+
+/** An execution without its values. */
+export type ExecutionSummary = Omit<
+  ExecutionRow,
+  "input" | "output" | "unmapped" | "mapping" | "payload" | "headers" | "response"
+>;
+
+/** The columns of a new execution. */
+export interface NewExecution {
+  org_id: string;
+  execution_id: string;
+  kind: TargetKind;
+  name: string;
+  origin: Origin;
+  deployment_id: string;
+  environment: string;
+  input: string;
+  unmapped?: string;
+  mapping?: string | null;
+  replay_of?: string | null;
+  webhook?: string | null;
+  payload?: string | null;
+  headers?: string | null;
+  size_bytes?: number | null;
+  parent_execution_id?: string | null;
+  parent_key?: string | null;
+  depth?: number;
+  created_at: number;
+  /** Present when the accepting worker runs the execution immediately. */
+  lease?: { owner: string; untilMs: number };
+}
+
+export interface ExecutionFilter {
+  environment: string;
+  status: string;
+  name: string;
+  kind: string;
+  /** Unix milliseconds; 0 for all. */
+  since: number;
+  before: string;
+  limit: number;
+}
+
+const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
+  unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
+  lease_until, started_at, attempt_started_at, webhook, payload, headers, size_bytes)
+SELECT r.org_id, r.execution_id, r.kind, r.name, r.origin, r.deployment_id, r.environment, r.input, r.unmapped, r.mapping,
+  r.replay_of, r.parent_execution_id, r.parent_key, r.depth, r.created_at, r.created_at, r.status, r.lease_owner,
+  r.lease_until, r.started_at, r.started_at, r.webhook, r.payload, r.headers, r.size_bytes
+FROM ROWS(org_id text, execution_id text, kind text, name text, origin text, deployment_id text, environment text,
+  input text, unmapped text, mapping text, replay_of text, parent_execution_id text, parent_key text, depth int,
+  created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, payload text,
+  headers text, size_bytes int) r`;
+/** Another call may have started the same child execution. */
+const INSERT_CHILD = `${INSERT} WHERE true ON CONFLICT DO NOTHING RETURNING executions.execution_id`;
+/** For webhooks without a mapping: fewer parameters to bind on the hot path. */
+const INSERT_WEBHOOK = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment,
+  input, due_at, created_at, status, lease_owner, lease_until, started_at, attempt_started_at, webhook, headers, size_bytes)
+SELECT r.org_id, r.execution_id, r.kind, r.name, 'webhook', r.deployment_id, r.environment, r.input, r.created_at,
+  r.created_at, r.status, r.lease_owner, r.lease_until, r.started_at, r.started_at, r.webhook, r.headers, r.size_bytes
+FROM ROWS(org_id text, execution_id text, kind text, name text, deployment_id text, environment text, input text,
+  created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, headers text,
+  size_bytes int) r`;
+const SELECT = "SELECT * FROM executions WHERE org_id = ?1 AND execution_id = ?2";
+const SELECT_CHILD =
+  "SELECT * FROM executions WHERE org_id = ?1 AND parent_execution_id = ?2 AND parent_key = ?3";
+const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id FROM executions, ROWS(parent_id text) r
+WHERE executions.org_id = ?1 AND executions.parent_execution_id = r.parent_id
+  AND executions.status IN ('queued', 'running')`;
+const SELECT_PAGE = `SELECT * FROM executions
+WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR status = ?3) AND (?4 = '' OR name = ?4)
+  AND (?5 = '' OR kind = ?5) AND created_at >= ?6 AND (?7 = '' OR execution_id < ?7)
+ORDER BY execution_id DESC LIMIT ?8`;
+/** Without the columns whose values may be large. */
+const SUMMARY = `org_id, execution_id, status, kind, name, origin, deployment_id, environment, replay_of, webhook, error,
+  attempt, losses, runner_losses, alone, parent_execution_id, parent_key, depth, cancel_requested, due_at, lease_owner,
+  lease_until, created_at, started_at, attempt_started_at, finished_at, size_bytes`;
+const SELECT_SUMMARIES = SELECT_PAGE.replace("*", SUMMARY);
+/** One statement for both states: between two, an execution could change from one to the other. */
+const CANCEL = `UPDATE executions SET cancel_requested = 1,
+  finished_at = CASE WHEN executions.status = 'queued' THEN ?2 ELSE executions.finished_at END,
+  status = CASE WHEN executions.status = 'queued' THEN 'cancelled' ELSE executions.status END
+FROM ROWS(execution_id text) r
+WHERE executions.org_id = ?1 AND executions.execution_id = r.execution_id AND executions.status IN ('queued', 'running')
+RETURNING executions.execution_id, executions.status`;
+const SELECT_ATTEMPTS = "SELECT * FROM attempts WHERE org_id = ?1 AND execution_id = ?2 ORDER BY attempt";
+const COUNT_BY_STATUS = `SELECT status, COUNT(*) AS count FROM executions
+WHERE org_id = ?1 AND created_at >= ?2 GROUP BY status`;
+
+export interface AttemptRow {
+  attempt: number;
+  started_at: number | null;
+  finished_at: number;
+  error: string;
+  retry_at: number | null;
+}
+
+export function* insertExecution(row: NewExecution): Program<void> {
+  yield* insertExecutions([row]);
+}
+
+/** Inserts executions, and wakes the workers when some are queued. */
+export function* insertExecutions(rows: readonly NewExecution[]): Program<void> {
+  const webhooks: SqlValue[][] = [];
+  const others: SqlValue[][] = [];
+  for (const row of rows) {
+    if (row.origin === "webhook" && row.mapping === undefined) webhooks.push(webhookValues(row));
+    else others.push(values(row));
+  }
+  if (webhooks.length > 0) yield* runEach(INSERT_WEBHOOK, webhooks);
+  if (others.length > 0) yield* runEach(INSERT, others);
+  yield* notifyQueued(rows);
+}
+
+/** Inserts a child execution unless its parent has one with this key. @returns whether it was inserted */
+export function* insertChild(row: NewExecution): Program<boolean> {
+  const inserted = (yield* each(INSERT_CHILD, [values(row)])).length > 0;
+  if (inserted) yield* notifyQueued([row]);
+  return inserted;
+}
+
+function* notifyQueued(rows: readonly NewExecution[]): Program<void> {
+  const deployments = new Set<string>();
+  for (const { lease, deployment_id } of rows) if (lease === undefined) deployments.add(deployment_id);
+  for (const deploymentId of deployments) yield* notify("queued", deploymentId);
+}
+
+function webhookValues(row: NewExecution): SqlValue[] {
+  const { lease } = row;
+  return [
+    row.org_id,
+    row.execution_id,
+    row.kind,
+    row.name,
+    row.deployment_id,
+    row.environment,
+    row.input,
+    row.created_at,
+    lease === undefined ? "queued" : "running",
+    lease?.owner ?? null,
+    lease?.untilMs ?? null,
+    lease === undefined ? null : row.created_at,
+    row.webhook ?? null,
+    row.headers ?? null,
+    row.size_bytes ?? null,
+  ];
+}
+
+function values(row: NewExecution): SqlValue[] {
+  const { lease } = row;
+  return [
+    row.org_id,
+    row.execution_id,
+    row.kind,
+    row.name,
+    row.origin,
+    row.deployment_id,
+    row.environment,
+    row.input,
+    row.unmapped ?? "[]",
+    row.mapping ?? null,
+    row.replay_of ?? null,
+    row.parent_execution_id ?? null,
+    row.parent_key ?? null,
+    row.depth ?? 0,
+    row.created_at,
+    lease === undefined ? "queued" : "running",
+    lease?.owner ?? null,
+    lease?.untilMs ?? null,
+    lease === undefined ? null : row.created_at,
+    row.webhook ?? null,
+    row.payload ?? null,
+    row.headers ?? null,
+    row.size_bytes ?? null,
+  ];
+}
+
+/** The stored row of a new execution. */
+export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
+  return {
+    unmapped: "[]",
+    mapping: null,
+    replay_of: null,
+    webhook: null,
+    payload: null,
+    headers: null,
+    size_bytes: null,
+    parent_execution_id: null,
+    parent_key: null,
+    depth: 0,
+    ...row,
+    status: lease === undefined ? "queued" : "running",
+    output: null,
+    error: null,
+    response: null,
+    attempt: 1,
+    losses: 0,
+    runner_losses: 0,
+    alone: 0,
+    cancel_requested: 0,
+    due_at: row.created_at,
+    lease_owner: lease?.owner ?? null,
+    lease_until: lease?.untilMs ?? null,
+    started_at: lease === undefined ? null : row.created_at,
+    attempt_started_at: lease === undefined ? null : row.created_at,
+    finished_at: null,
+  };
+}
+
+export function* getExecution(orgId: string, executionId: string): Program<ExecutionRow | undefined> {
+  return yield* first<ExecutionRow>(SELECT, orgId, executionId);
+}
+
+export function* getChild(orgId: string, parentId: string, key: string): Program<ExecutionRow | undefined> {
+  return yield* first<ExecutionRow>(SELECT_CHILD, orgId, parentId, key);
+}
+
+/** The ids of child executions that have not ended. */
+export function* listOpenChildren(orgId: string, parentIds: readonly string[]): Program<string[]> {
+  const parents = parentIds.map((id) => [id]);
+  return (yield* each<{ execution_id: string }>(SELECT_OPEN_CHILDREN, parents, orgId)).map(
+    (row) => row.execution_id,
+  );
+}
+
+export function* listExecutions(orgId: string, filter: ExecutionFilter): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_PAGE, ...pageParameters(orgId, filter));
+}
+
+export function* listExecutionSummaries(orgId: string, filter: ExecutionFilter): Program<ExecutionSummary[]> {
+  return yield* all<ExecutionSummary>(SELECT_SUMMARIES, ...pageParameters(orgId, filter));
+}
+
+function pageParameters(orgId: string, filter: ExecutionFilter): (string | number)[] {
+  const { environment, status, name, kind, since, before, limit } = filter;
+  return [orgId, environment, status, name, kind, since, before, limit];
+}
+
+/** Cancels queued executions immediately and requests the cancellation of running ones; ended ones do not change. */
+export function* cancelExecutions(
+  orgId: string,
+  executionIds: readonly string[],
+  nowMs: number,
+): Program<void> {
+  const ids = executionIds.map((id) => [id]);
+  for (const row of yield* each<{ execution_id: string; status: ExecutionStatus }>(
+    CANCEL,
+    ids,
+    orgId,
+    nowMs,
+  )) {
+    yield* notify(row.status === "running" ? "cancel" : "execution", row.execution_id);
+  }
+}
+
+export function* listAttempts(orgId: string, executionId: string): Program<AttemptRow[]> {
+  return yield* all<AttemptRow>(SELECT_ATTEMPTS, orgId, executionId);
+}
+
+export function* countByStatus(orgId: string, sinceMs: number): Program<{ status: string; count: number }[]> {
+  return yield* all<{ status: string; count: number }>(COUNT_BY_STATUS, orgId, sinceMs);
+}

@@ -1,0 +1,266 @@
+/**
+ * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
+ * lease: a worker that has lost it can no longer change the row.
+ */
+import { claimedColumns, named } from "../dialects/statements.ts";
+import { all, each, first, notify, type Program, type SqlValue } from "../engine.ts";
+import type { ExecutionRow } from "./executions.ts";
+
+export interface Lease {
+  org_id: string;
+  execution_id: string;
+  lease_owner: string | null;
+  attempt: number;
+  losses: number;
+}
+
+/** An execution that a worker runs. */
+export type RunningExecution = Pick<ExecutionRow, (typeof claimedColumns)[number]>;
+
+/** The end of an execution. */
+export interface Ending {
+  lease: Lease;
+  status: "succeeded" | "failed" | "cancelled";
+  /** JSON text. */
+  output: string | null;
+  /** JSON text. */
+  error: string | null;
+  atMs: number;
+}
+
+/** A failed attempt that has a retry. */
+export interface Retry {
+  lease: Lease;
+  /** JSON text. */
+  error: string;
+  dueAtMs: number;
+}
+
+/** The loss of a runner or worker. This is not an attempt. */
+export interface LostLease {
+  lease: Lease;
+  /** Whether the loss counts towards giving up. */
+  counts: boolean;
+  alone: boolean;
+  dueAtMs: number;
+}
+
+/** The response that the code of an execution has set. */
+export interface NewResponse {
+  lease: Lease;
+  /** JSON text. */
+  response: string;
+}
+
+export interface FailedAttempt {
+  lease: Lease & { attempt_started_at: number | null };
+  /** JSON text. */
+  error: string;
+  atMs: number;
+  /** Null for the last one. */
+  retryAtMs: number | null;
+}
+
+/** A loose index scan: it reads one entry per deployment that has queued executions, however many it has. */
+const SELECT_DUE_DEPLOYMENTS = `WITH RECURSIVE waiting (deployment_id) AS (
+  SELECT MIN(deployment_id) FROM executions WHERE status = 'queued'
+  UNION ALL
+  SELECT (SELECT MIN(deployment_id) FROM executions WHERE status = 'queued' AND deployment_id > waiting.deployment_id)
+  FROM waiting WHERE waiting.deployment_id IS NOT NULL
+)
+SELECT waiting.deployment_id,
+  (SELECT MIN(due_at) FROM executions WHERE status = 'queued' AND deployment_id = waiting.deployment_id) AS due_at
+FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
+const SELECT_ORGANIZATION =
+  "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ?1 LIMIT 1";
+const LEASE_COLUMNS = "org_id text, execution_id text, lease_owner text, attempt int, losses int";
+const HELD = `executions.org_id = r.org_id AND executions.execution_id = r.execution_id AND executions.status = 'running'
+  AND executions.lease_owner = r.lease_owner AND executions.attempt = r.attempt AND executions.losses = r.losses
+RETURNING executions.execution_id, executions.attempt, executions.losses`;
+const FINISH = `UPDATE executions SET status = r.status, output = r.output, error = r.error, finished_at = r.finished_at,
+  lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, status text, output text, error text, finished_at int) r WHERE ${HELD}`;
+const SET_RESPONSE = `UPDATE executions SET response = r.response
+FROM ROWS(${LEASE_COLUMNS}, response text) r WHERE executions.response IS NULL AND ${HELD}`;
+const RETRY = `UPDATE executions SET status = 'queued', attempt = executions.attempt + 1, error = r.error, due_at = r.due_at,
+  lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, error text, due_at int) r WHERE ${HELD}`;
+const LOSE = `UPDATE executions SET status = 'queued', losses = executions.losses + 1,
+  runner_losses = executions.runner_losses + r.counts, alone = r.alone, due_at = r.due_at, lease_owner = NULL,
+  lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}, counts int, alone int, due_at int) r WHERE ${HELD}`;
+const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?1, lease_owner = NULL, lease_until = NULL
+FROM ROWS(${LEASE_COLUMNS}) r WHERE ${HELD}`;
+const EXTEND = `UPDATE executions SET lease_until = ?1 WHERE status = 'running' AND lease_owner = ?2
+RETURNING execution_id, attempt, losses, cancel_requested`;
+const SELECT_CANCELLED =
+  "SELECT execution_id FROM executions WHERE status = 'running' AND lease_owner = ?1 AND cancel_requested = 1";
+const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
+WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2`;
+const SELECT_OTHER_OWNERS = `SELECT DISTINCT lease_owner FROM executions
+WHERE status = 'running' AND lease_owner <> ?1`;
+const SELECT_OF_OWNER = `SELECT ${claimedColumns.join(", ")} FROM executions
+WHERE status = 'running' AND lease_owner = ?1 FOR UPDATE`;
+const INSERT_ATTEMPTS = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
+SELECT r.org_id, r.execution_id, r.attempt, r.started_at, r.finished_at, r.error, r.retry_at
+FROM ROWS(org_id text, execution_id text, attempt int, started_at int, finished_at int, error text, retry_at int) r
+WHERE true ON CONFLICT DO NOTHING`;
+
+export interface WaitingDeployment {
+  deployment_id: string;
+  due_at: number;
+}
+
+export interface ExtendedLease {
+  execution_id: string;
+  attempt: number;
+  losses: number;
+  cancel_requested: number;
+}
+
+/** Lists the deployments that have queued executions, with the earliest due time of each. */
+export function* listWaiting(): Program<WaitingDeployment[]> {
+  return yield* all<WaitingDeployment>(SELECT_DUE_DEPLOYMENTS);
+}
+
+/** Returns the organization of a deployment that has queued executions. */
+export function* organizationOfQueue(deploymentId: string): Program<string | undefined> {
+  return (yield* first<{ org_id: string }>(SELECT_ORGANIZATION, deploymentId))?.org_id;
+}
+
+/** Claims up to `limit` due executions of a deployment. */
+export function* claimExecutions(
+  deploymentId: string,
+  limit: number,
+  owner: string,
+  leaseUntilMs: number,
+  nowMs: number,
+): Program<RunningExecution[]> {
+  const claim = named("claimExecutions");
+  const rows = yield* all<RunningExecution>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
+  for (const row of rows) yield* notify("execution", row.execution_id);
+  return rows;
+}
+
+/** Identifies a lease of a worker. */
+export function leaseKey({ execution_id, attempt, losses }: Omit<Lease, "org_id" | "lease_owner">): string {
+  return `${execution_id} ${attempt} ${losses}`;
+}
+
+/** Ends executions. @returns the keys of the leases that were still held; late results are discarded */
+export function* finishExecutions(endings: readonly Ending[]): Program<string[]> {
+  return yield* changeHeld(
+    FINISH,
+    { attempts: 0, losses: 0 },
+    endings.map(({ lease, status, output, error, atMs }) => [
+      ...valuesOf(lease),
+      status,
+      output,
+      error,
+      atMs,
+    ]),
+  );
+}
+
+/** Stores responses of running executions that have none. */
+export function* setResponses(responses: readonly NewResponse[]): Program<undefined[]> {
+  const rows = responses.map(({ lease, response }) => [...valuesOf(lease), response]);
+  yield* changeHeld(SET_RESPONSE, { attempts: 0, losses: 0 }, rows);
+  for (const { lease } of responses) yield* notify("execution", lease.execution_id);
+  return responses.map(() => undefined);
+}
+
+/** Requeues executions after a failed attempt and keeps its error. @returns the keys of the leases that were held */
+export function* retryExecutions(retries: readonly Retry[]): Program<string[]> {
+  return yield* changeHeld(
+    RETRY,
+    { attempts: 1, losses: 0 },
+    retries.map(({ lease, error, dueAtMs }) => [...valuesOf(lease), error, dueAtMs]),
+  );
+}
+
+/** Requeues executions whose runner or worker was lost. @returns the keys of the leases that were held */
+export function* loseExecutions(losses: readonly LostLease[]): Program<string[]> {
+  return yield* changeHeld(
+    LOSE,
+    { attempts: 0, losses: 1 },
+    losses.map(({ lease, counts, alone, dueAtMs }) => [
+      ...valuesOf(lease),
+      counts ? 1 : 0,
+      alone ? 1 : 0,
+      dueAtMs,
+    ]),
+  );
+}
+
+/** Requeues executions that a worker has not finished when it shuts down. This is not a loss. */
+export function* handBackExecutions(leases: readonly Lease[], dueAtMs: number): Program<string[]> {
+  return yield* changeHeld(HAND_BACK, { attempts: 0, losses: 0 }, leases.map(valuesOf), dueAtMs);
+}
+
+/** Records failed attempts. */
+export function* insertAttempts(attempts: readonly FailedAttempt[]): Program<void> {
+  yield* each(
+    INSERT_ATTEMPTS,
+    attempts.map(({ lease, error, atMs, retryAtMs }) => [
+      lease.org_id,
+      lease.execution_id,
+      lease.attempt,
+      lease.attempt_started_at,
+      atMs,
+      error,
+      retryAtMs,
+    ]),
+  );
+}
+
+/** Extends all leases of a worker and returns them with their cancellation requests. */
+export function* extendLeases(owner: string, untilMs: number): Program<ExtendedLease[]> {
+  return yield* all<ExtendedLease>(EXTEND, untilMs, owner);
+}
+
+/** The executions of a worker whose cancellation was requested. */
+export function* listCancelled(owner: string): Program<string[]> {
+  return (yield* all<{ execution_id: string }>(SELECT_CANCELLED, owner)).map((row) => row.execution_id);
+}
+
+/**
+ * Lists other workers that have lost their leases. A worker extends its leases together: when one has expired, it has lost
+ * all of them. A worker's own leases are never listed.
+ */
+export function* listExpiredOwners(owner: string, nowMs: number): Program<string[]> {
+  return (yield* all<{ lease_owner: string }>(SELECT_EXPIRED_OWNERS, owner, nowMs)).map(
+    (row) => row.lease_owner,
+  );
+}
+
+/** Lists all other workers that hold leases. */
+export function* listOtherOwners(owner: string): Program<string[]> {
+  return (yield* all<{ lease_owner: string }>(SELECT_OTHER_OWNERS, owner)).map((row) => row.lease_owner);
+}
+
+/** Locks and returns the running executions of a worker. */
+export function* lockExecutionsOf(owner: string): Program<RunningExecution[]> {
+  return yield* all<RunningExecution>(SELECT_OF_OWNER, owner);
+}
+
+/** @param added - what the statement adds to the attempts and losses of a lease */
+function* changeHeld(
+  sql: string,
+  added: { attempts: number; losses: number },
+  rows: readonly SqlValue[][],
+  ...params: SqlValue[]
+): Program<string[]> {
+  const changed = yield* each<{ execution_id: string; attempt: number; losses: number }>(
+    sql,
+    rows,
+    ...params,
+  );
+  return changed.map(({ execution_id, attempt, losses }) =>
+    leaseKey({ execution_id, attempt: attempt - added.attempts, losses: losses - added.losses }),
+  );
+}
+
+function valuesOf(lease: Lease): SqlValue[] {
+  return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
+}
