@@ -94,8 +94,9 @@ const ends: Record<string, (ctx: Context) => unknown> = {
       }, 1);
     }),
   rejection: async () => {
+    const reported = new Promise((resolve) => process.once("unhandledRejection", resolve));
     Promise.reject(new Error("nobody looks"));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await reported;
     return "fine";
   },
   abort: () => process.abort(),
