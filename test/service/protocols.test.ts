@@ -15,7 +15,7 @@ import { deploy } from "../support/project.ts";
 import { call, expectError, ok, open } from "../support/rest.ts";
 import { bin, root } from "../support/runtimes.ts";
 import type { HealthJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const agents = {
   echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] },
@@ -39,7 +39,7 @@ const transports: Record<string, (options: TransportOptions) => Transport> = {
     createConnectTransport({ ...options, httpVersion: "2", useBinaryFormat: true }),
 };
 
-onEveryRuntime("protocols", {}, (server) => {
+onRuntime("deno", "protocols", {}, (server) => {
   let org = "";
   beforeAll(async () => {
     await deploy(server, { agents });

@@ -1,7 +1,7 @@
 /** Messages that violate the protocol. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Outcome } from "../../../server/executions/pool/index.ts";
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario } from "../scenario.ts";
 
 /** Each forgery, and the error that it causes. */
 const forgeries: Record<string, RegExp> = {
@@ -38,7 +38,7 @@ const forgeries: Record<string, RegExp> = {
 };
 
 export const forgeryScenarios: Scenario[] = [
-  scenario(
+  poolScenario(
     "a message that violates the protocol ends the runner",
     async (lab) => {
       const found: Record<string, Outcome> = {};
@@ -66,7 +66,7 @@ export const forgeryScenarios: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a forged outcome of an execution in another runner is rejected",
     async (lab) => {
       const victim = lab.run("gate", { gate: "victim" }, { alone: true });
@@ -82,14 +82,14 @@ export const forgeryScenarios: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "only the first outcome of an attempt counts",
     (lab) => lab.run("forge", { forgery: "doneTwice" }, { alone: true }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1" }),
   ),
 
   ...["pongFlood", "strayFlood", "runFlood"].map((forgery) =>
-    scenario(
+    poolScenario(
       `a flood does not block the server: ${forgery}`,
       async (lab) => {
         await lab.run("outcome", { end: "nothing" }, { deploymentId: "dep_other" });

@@ -77,7 +77,7 @@ export const logs: Scenario[] = [
     (lines, expect) => expect(lines).toEqual([{ level: "warn", message: "raw line" }]),
   ),
 
-  scenario(
+  poolScenario(
     "a long line is truncated between characters, with a note",
     async (lab) => {
       await lab.run("logs", { way: "long" });
@@ -91,7 +91,7 @@ export const logs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "lines over the limit are dropped, with a note",
     async (lab) => {
       await lab.run("logs", { way: "many" });

@@ -125,7 +125,7 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "an output may have 64 levels of nesting",
     async (lab) => [
       await lab.run("outcome", { end: "levels64" }),
@@ -135,7 +135,7 @@ export const outcomes: Scenario[] = [
       expect(outcomes).toMatchObject([{ type: "succeeded" }, { type: "failed", reason: "output" }]),
   ),
 
-  scenario(
+  poolScenario(
     "a large output arrives unchanged",
     async (lab) => {
       const outcome = await lab.run("bulk", { length: 100_000, text: 'é"\\\n' });

@@ -13,7 +13,7 @@ export const runs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "numbers calls in their order",
     async (lab) => {
       await lab.run("runs", { use: "order" });
@@ -27,7 +27,7 @@ export const runs: Scenario[] = [
       ]),
   ),
 
-  scenario(
+  poolScenario(
     "a thousand concurrent calls",
     (lab) => lab.run("runs", { use: "many" }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1000" }),
@@ -47,7 +47,7 @@ export const runs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "rejects invalid calls",
     async (lab) => [
       await lab.run("runs", { use: "badInput" }),
