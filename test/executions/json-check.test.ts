@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { isJson } from "../../server/executions/pool/json-check.ts";
+import { usedMs } from "../support/used-time.ts";
 
 test("rejects text that is not JSON", () => {
   for (const text of ["", "{", "[1,]", "01", "'a'", '"a', "undefined", "[] []", `${"[".repeat(200)}`]) {
@@ -23,7 +24,5 @@ test("does not count brackets in strings", () => {
 
 test("rejects a megabyte of nested brackets before it is parsed", () => {
   const text = "[".repeat(2 ** 20);
-  const startedAtMs = performance.now();
-  expect(isJson(text, 64)).toBe(false);
-  expect(performance.now() - startedAtMs).toBeLessThan(50);
+  expect(usedMs(() => expect(isJson(text, 64)).toBe(false))).toBeLessThan(50);
 });

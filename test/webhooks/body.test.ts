@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonContentType } from "../../server/webhooks/body.ts";
+import { usedMs } from "../support/used-time.ts";
 
 interface Result {
   runtime: string;
@@ -283,10 +284,11 @@ describe("the content type of JSON", () => {
 
   test("is parsed in linear time", () => {
     for (const unit of [";a=b", '"', ";", " ", "a", ';a="\\', "\\"]) {
-      const startMs = performance.now();
-      isJsonContentType(`application/json;x="${unit.repeat(16_384)}`);
-      isJsonContentType(`application/json${unit.repeat(16_384)}`);
-      expect(performance.now() - startMs).toBeLessThan(100);
+      const used = usedMs(() => {
+        isJsonContentType(`application/json;x="${unit.repeat(16_384)}`);
+        isJsonContentType(`application/json${unit.repeat(16_384)}`);
+      });
+      expect(used).toBeLessThan(100);
     }
   });
 });

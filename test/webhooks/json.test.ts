@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonResult, parseJsonObject } from "../../server/webhooks/json.ts";
+import { usedMs } from "../support/used-time.ts";
 
 const limits = { depth: 64 };
 
@@ -168,9 +169,10 @@ describe("nesting", () => {
     (unit) => {
       const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(1024 ** 2, unit)]);
       const bare = Buffer.concat([Buffer.from('{"a":'), Buffer.alloc(1024 ** 2, unit)]);
-      const startMs = performance.now();
-      for (const each of [body, bare]) expect(codeOf(parseJsonObject(each, limits))).toBe("not_json");
-      expect(performance.now() - startMs).toBeLessThan(500);
+      const used = usedMs(() => {
+        for (const each of [body, bare]) expect(codeOf(parseJsonObject(each, limits))).toBe("not_json");
+      });
+      expect(used).toBeLessThan(500);
     },
   );
 });

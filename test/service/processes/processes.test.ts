@@ -142,7 +142,7 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
     expect((await call(holder, "GET", "/api/v1/executions")).status).toBe(401);
     const revokedAt = performance.now();
     await drained;
-    expect(performance.now() - revokedAt).toBeLessThan(2_000);
+    expect(performance.now() - revokedAt).toBeLessThan(5_000);
     await ok(b, "POST", `/api/v1/executions/${execution_id}/cancel`);
     expect((await ended(b, execution_id)).status).toBe("cancelled");
   });
@@ -164,7 +164,7 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
         await ok(server, "POST", `/api/v1/executions/${execution_id}/cancel`);
         const startedAt = performance.now();
         expect((await ended(server, execution_id)).status).toBe("cancelled");
-        expect(performance.now() - startedAt).toBeLessThan(2_000);
+        expect(performance.now() - startedAt).toBeLessThan(5_000);
       }),
     );
   });
