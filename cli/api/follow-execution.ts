@@ -2,7 +2,6 @@ import type { Client } from "@connectrpc/connect";
 import type { Execution, ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
 import { Exit } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
-import { stderrColors } from "../terminal/colors.ts";
 import { duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
@@ -42,7 +41,7 @@ async function waitForEnd(
 ): Promise<Execution> {
   const { readResumableStream } = await import("./resumable-stream.ts");
   const { executionId } = started;
-  const format = logFormatter(stderrColors, { full: options.verbose });
+  const format = logFormatter(process.stderr, { full: options.verbose });
   let execution = started;
   let cursor = "";
   const follow = (): Promise<void> =>

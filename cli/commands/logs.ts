@@ -2,7 +2,6 @@ import { connect } from "../api/connection.ts";
 import { type Command, command } from "../app/command.ts";
 import { integer } from "../app/option-values.ts";
 import { environment, target, targetOf, verbose } from "../app/options.ts";
-import { stdoutColors } from "../terminal/colors.ts";
 import { print } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { logFormatter } from "../views/log-entry.ts";
@@ -39,7 +38,7 @@ export default command({
     };
     const executions = await connect("executions", values);
     const { readResumableStream } = await import("../api/resumable-stream.ts");
-    const format = logFormatter(stdoutColors, { full: values.verbose });
+    const format = logFormatter(process.stdout, { full: values.verbose });
     let cursor = "";
     let isEmpty = true;
     if (values.follow && values.lines === 0) {

@@ -17,7 +17,7 @@ const projectColumns: readonly Column[] = [
   { title: "ENVIRONMENT", role: "name" },
   "DEPLOYMENT",
   { title: "ACTIVATED", role: "extra" },
-  { title: "CONTENTS", role: "extra" },
+  { title: "CONTENTS", role: "detail" },
 ];
 const executionColumns: readonly Column[] = [
   "ID",

@@ -1,8 +1,8 @@
 /** Aligned lines: `time  name  state  text`. On a terminal, the text is wrapped and indented to its column. */
 import { stdoutColors as colors } from "../terminal/colors.ts";
-import { wrapWords } from "../terminal/columns.ts";
 import { formatTime } from "../terminal/format.ts";
 import { print } from "../terminal/output.ts";
+import { wrapWords } from "../terminal/wrap.ts";
 
 export type Paint = (text: string) => string;
 

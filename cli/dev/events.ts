@@ -33,7 +33,15 @@ export interface DevReporter {
   started(start: DevStart): void;
   /** The secrets have changed. */
   secrets(names: readonly string[]): void;
-  deployed(deployment: Deployment, schedules: readonly Schedule[], tookMs: number): void | Promise<void>;
+  /** @param missingSecrets - names of webhook secrets that are not in `.env` */
+  deployed(
+    deployment: Deployment,
+    schedules: readonly Schedule[],
+    tookMs: number,
+    missingSecrets: readonly string[],
+  ): void | Promise<void>;
+  /** Prints the webhooks and schedules of the last deployment again. */
+  contents(): void;
   /** The package is that of the active deployment. @param isFixed - the problem of the last change is gone */
   unchanged(isFixed: boolean): void;
   /** The project has a problem. @param keepsActive - an earlier deployment stays active */

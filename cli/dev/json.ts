@@ -32,6 +32,7 @@ export function jsonReporter(): DevReporter {
     secrets: (names) => event("secrets", { names }),
     deployed: (deployment, schedules, tookMs) =>
       messages("deployed", { took_ms: Math.round(tookMs) }, { deployment, schedules }),
+    contents: () => {},
     unchanged: (isFixed) => event("unchanged", { fixed: isFixed }),
     failed: ({ message, details }, keepsActive) =>
       event("not_deployed", { message, details, keeps_active: keepsActive }),

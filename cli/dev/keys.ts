@@ -7,7 +7,7 @@ import { clearScreen } from "../terminal/write.ts";
 import type { Deployer } from "./deployer.ts";
 import type { DevReporter } from "./events.ts";
 
-const help = "o open the console   r deploy again   c clear the screen   q quit   h this help";
+const help = "o open the console  u webhook URLs  r deploy again  c clear  q quit  h help";
 const ctrlC = "\u0003";
 
 export interface KeyActions {
@@ -26,6 +26,7 @@ export function readKeys({ connection, deployer, quit, reporter }: KeyActions): 
   const open = async (): Promise<void> => openUrl(await consoleUrl(connection.baseUrl));
   const actions: Readonly<Record<string, () => void>> = {
     o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
+    u: () => reporter.contents(),
     r: () => void deployer.deploy(true),
     c: () => clearScreen(stdout),
     h: () => reporter.message(help),

@@ -21,6 +21,11 @@ export class SecretSync {
     this.#values = Object.fromEntries(data.secretNames.map((name) => [name, ""]));
   }
 
+  /** Names of the secrets that are set. */
+  get names(): string[] {
+    return Object.keys(this.#values).toSorted();
+  }
+
   /** Reads the file and sets the secrets. */
   async read(): Promise<LocalSecrets> {
     const secrets = readSecrets(this.#root);
@@ -39,7 +44,7 @@ export class SecretSync {
       const before = textOf(this.#values);
       const { empty, values } = await this.read();
       if (textOf(values) === before) return;
-      reporter.secrets(Object.keys(values).toSorted());
+      reporter.secrets(this.names);
       warnAboutEmpty(empty, reporter);
     };
     const result = this.#last.then(read);

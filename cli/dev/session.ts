@@ -11,6 +11,7 @@ import type { Connection } from "../api/connection.ts";
 import { toCliError } from "../api/error-messages.ts";
 import { CliError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
+import { webhookSecrets } from "../local/secrets.ts";
 import { newApiKey, openLocalService } from "../local/service.ts";
 import { unenforcedNetwork } from "../local/test-service.ts";
 import { publishDevServer, runningDevServer } from "../profiles/dev-server.ts";
@@ -105,6 +106,10 @@ async function session(
   follow = (executionId) => feed.follow(executionId);
   early.forEach(follow);
 
+  const { port } = new URL(service.baseUrl);
+  if (options.port === undefined && port !== String(defaultPort)) {
+    reporter.message(`Port ${defaultPort} is in use; this server uses port ${port}.\n`);
+  }
   const secrets = new SecretSync(root, connection, data);
   const { empty, values } = await secrets.read();
   reporter.started({
@@ -131,7 +136,9 @@ async function session(
       const isFixed = hasProblem;
       hasProblem = false;
       if (isUnchanged) return reporter.unchanged(isFixed);
-      await reporter.deployed(deployment, await schedulesOf(connection, deployment.schedules.length), tookMs);
+      const schedules = await schedulesOf(connection, deployment.schedules.length);
+      const missing = webhookSecrets(definition).filter((name) => !secrets.names.includes(name));
+      await reporter.deployed(deployment, schedules, tookMs, missing);
     },
     async onFailed(error) {
       hasProblem = true;

@@ -3,7 +3,7 @@ import type { Schedule } from "../../proto/svc/v1/schedule_pb.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
-import { nextRunCells } from "../views/schedule.ts";
+import { nextRunCells, stateOf } from "../views/schedule.ts";
 import type { DevStart } from "./events.ts";
 
 /** The server, before the first deployment. */
@@ -27,7 +27,7 @@ export function contentsText({ webhooks }: Deployment, schedules: readonly Sched
   const width = Math.max(0, ...schedules.map(({ name }) => name.length));
   const runs = schedules.map((schedule) => {
     const [, local] = nextRunCells(schedule);
-    const next = local === "" ? "disabled" : `next run ${local}`;
+    const next = local === "" ? stateOf(schedule) : `next run ${local}`;
     const cron = sanitizeLine(`${schedule.cron} ${schedule.timezone}`);
     return `${colors.cyan(schedule.name.padEnd(width))}  ${cron}  ${colors.dim(next)}`;
   });

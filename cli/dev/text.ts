@@ -1,10 +1,12 @@
 /** Prints events for people. */
 import type { Execution } from "../../proto/svc/v1/execution_pb.ts";
 import { dateOf, elapsedMs } from "../api/timestamps.ts";
+import { envFile } from "../local/env-file.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { duration } from "../terminal/format.ts";
 import { print } from "../terminal/output.ts";
 import { lineJson, sanitizeLine } from "../terminal/sanitize.ts";
+import { detailLines } from "../terminal/wrap.ts";
 import { outputOf } from "../views/execution.ts";
 import { EventLines, type Paint, plain } from "./event-lines.ts";
 import type { DevReporter } from "./events.ts";
@@ -29,7 +31,7 @@ export function textReporter(root: string, hint: string): DevReporter {
   return {
     started: (start) => print(`${startText(start)}\n\n${hint}\n`),
     secrets: (names) => own("secrets", colors.green, names.join(", ") || "none"),
-    deployed(deployment, schedules, tookMs) {
+    deployed(deployment, schedules, tookMs, missingSecrets) {
       const { agents, workflows, project, version, warnings } = deployment;
       lines.fit([ownName, ...[...agents, ...workflows].map(({ name }) => name)]);
       const contents = contentsText(deployment, schedules);
@@ -37,14 +39,16 @@ export function textReporter(root: string, hint: string): DevReporter {
       shown = contents;
       own("deployed", colors.green, `${sanitizeLine(`${project} ${version}`)} in ${duration(tookMs)}`);
       for (const warning of warnings) own("warning", colors.yellow, sanitizeLine(warning));
+      for (const secret of missingSecrets) own("hint", colors.cyan, `Add \`${secret}=…\` to ${envFile}.`);
     },
+    contents: () => print(shown === "" ? "No webhooks and no schedules." : `${shown}\n`),
     unchanged(isFixed) {
       const text = "The active deployment has the same files.";
       own("unchanged", colors.dim, isFixed ? `The problem is fixed. ${text}` : text);
     },
     failed({ message, details }, keepsActive) {
       own("error", colors.red, message);
-      for (const detail of details) print(detail.replace(/^/gm, "  "));
+      for (const detail of details) print(detailLines(detail, 2, process.stdout));
       const state = keepsActive ? "The last deployment stays active." : "Nothing is deployed.";
       print(`  ${colors.dim(`${state} Save a fix to deploy again.`)}`);
     },

@@ -9,6 +9,7 @@ import { type Connection, defaultEnvironment, openConnection } from "../api/conn
 import { runtimeText } from "../app/version.ts";
 import { count, relativeTime } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
+import { secretAdvice } from "../views/deployment.ts";
 import { type Check, type CheckId, failed, failedWith, passed, skipped } from "./check.ts";
 
 /** Larger differences between the clocks fail. Signed webhooks are rejected at 300 s. */
@@ -144,11 +145,7 @@ function checkSecrets(active: Deployment | null): Check {
   if (active === null) return { id: "secrets", status: "skipped", message: "not deployed", advice: "" };
   const { warnings } = active;
   if (warnings.length === 0) return passed("secrets", "the webhooks have their secrets");
-  return failed(
-    "secrets",
-    warnings.map(sanitizeLine).join(" "),
-    "Set the secrets with `svc secrets set <name>`.",
-  );
+  return failed("secrets", warnings.map(sanitizeLine).join(" "), secretAdvice);
 }
 
 type Targets = readonly { name: string; webhooks: readonly { slug: string }[] }[];

@@ -1,3 +1,4 @@
+import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Connection } from "../api/connection.ts";
 
 /**
@@ -17,4 +18,12 @@ export async function syncSecrets(
   for (const name of Object.keys(before)) {
     if (wanted[name] === undefined) await organization.deleteSecret({ name });
   }
+}
+
+/** The names of the secrets with which the webhooks of a project verify signatures. */
+export function webhookSecrets({ agents, workflows }: ProjectDefinition): string[] {
+  const names = [...agents, ...workflows].flatMap(({ webhooks }) =>
+    webhooks.flatMap(({ signature }) => signature?.secrets ?? []),
+  );
+  return [...new Set(names)];
 }

@@ -16,6 +16,8 @@ import { readDefinition } from "./load.ts";
 export interface AddedWebhook {
   target: Pick<TargetDefinition, "kind" | "name">;
   slug: string;
+  /** Whether no other target has a webhook with this slug. */
+  isUnique: boolean;
   /** Files that were written, relative to the project. An existing file is kept. */
   files: string[];
   /** The sample of the payload, and of the request when the webhook reads headers. */
@@ -65,6 +67,9 @@ export async function addSender(
   return {
     target: { kind: target.kind, name: target.name },
     slug,
+    isUnique: [...definition.agents, ...definition.workflows].every(({ webhooks }) =>
+      webhooks.every((each) => each.slug !== slug),
+    ),
     files: written,
     sample: { data, request },
   };

@@ -12,9 +12,10 @@ import { bytes, count, duration } from "../terminal/format.ts";
 import { printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
-import { indent } from "../terminal/table.ts";
+import { nextStepsText } from "../terminal/steps.ts";
 import { planText, printActivated } from "../views/plan.ts";
 import { retryWarnings, unsignedHint } from "./hints.ts";
+import { nextSteps } from "./next-steps.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import { uploadPackage } from "./upload.ts";
 
@@ -58,7 +59,8 @@ export async function push(root: string, connection: Connection, options: PushOp
   const deployment = await deploy(planned, connection, options);
   const elapsed = duration(planMs + performance.now() - confirmedAt);
   await printActivated(deployment, options, `Deployed ${label} to ${environment} in ${elapsed}.`);
-  if (!options.json) report.line(`\nNext steps:\n${indent(nextSteps(deployment).join("\n"))}`);
+  if (options.json || active !== null) return;
+  report.line(nextStepsText(await nextSteps(root, connection, planned.project.definition, deployment)));
 }
 
 async function planPush(root: string, connection: Connection, options: PushOptions): Promise<Push> {
@@ -119,7 +121,7 @@ function reportPush(push: Push, connection: Connection, options: PushOptions): v
     active === null
       ? ""
       : ` ${colors.dim(`(active: ${sanitizeLine(active.version)}, ${active.deploymentId})`)}`;
-  report.line(`${label} → ${environment} at ${connection.baseUrl}${now}`);
+  report.wrapped(`${label} → ${environment} at ${connection.baseUrl}${now}`, 2);
   report.line(planText(plan, options));
   report.line(`  ${colors.dim(`package: ${count(files.length, "file")}, ${bytes(sizeBytes)}`)}\n`);
   const hint = unsignedHint(project.definition);
@@ -140,14 +142,4 @@ async function deploy(push: Push, connection: Connection, options: PushOptions):
     report.detail(text);
   }
   return deployments.createDeployment({ digest: packed.digest, environment, redeploy: options.redeploy });
-}
-
-function nextSteps({ agents, workflows, webhooks, environment }: Deployment): string[] {
-  const option = environment === "production" ? "" : ` --environment ${environment}`;
-  const [first] = [...agents, ...workflows];
-  return [
-    ...(first === undefined ? [] : [`svc run ${first.name}${option}`]),
-    ...(webhooks.length === 0 ? [] : [`svc webhook list --verbose${option}`]),
-    `svc logs --follow${option}`,
-  ];
 }

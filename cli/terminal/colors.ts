@@ -32,6 +32,14 @@ export function renderColors(text: string, clean: (text: string) => string): str
   return clean(first) + parts.join("");
 }
 
+/** Removes the marks, to measure a text. */
+export function withoutColors(text: string): string {
+  return text
+    .split(mark)
+    .map((part, index) => (index === 0 ? part : part.replace(/^\d+m/, "")))
+    .join("");
+}
+
 // `util.styleText` checks the stream differently on the three runtimes.
 function colorsOf(stream: Pick<WriteStream, "isTTY">): Colors {
   const isEnabled = stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";

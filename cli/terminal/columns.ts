@@ -1,5 +1,3 @@
-import { widthOf } from "./width.ts";
-
 /**
  * The arrangement of table columns on a terminal. Cells of a plain column are never cut, so that every ID can be copied.
  * A table that is wider than the terminal becomes narrower in this order:
@@ -65,19 +63,6 @@ export function arrange(columns: readonly Column[], widths: readonly number[], e
       return { column, width: width + grown };
     });
   });
-}
-
-/** Breaks a text at spaces into lines of at most `width` columns. A longer word has a line of its own. */
-export function wrapWords(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && widthOf(line) + 1 + widthOf(word) > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }
 
 /** The name of a column. */

@@ -1,16 +1,8 @@
 import { stdoutColors as colors } from "./colors.ts";
-import {
-  arrange,
-  type Column,
-  continuationIndent,
-  gap,
-  isRole,
-  type Place,
-  titleOf,
-  wrapWords,
-} from "./columns.ts";
+import { arrange, type Column, continuationIndent, gap, isRole, type Place, titleOf } from "./columns.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import { shorten, widthOf } from "./width.ts";
+import { columnsOf, wrapWords } from "./wrap.ts";
 
 /** A cell: its text, and its color. Widths are measured without color. */
 export type Cell = string | { text: string; paint: (text: string) => string };
@@ -26,7 +18,7 @@ export function table(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   indentation = 0,
-  terminalWidth: number = stdoutWidth(),
+  terminalWidth: number = columnsOf(process.stdout),
 ): string {
   const widths = columns.map((column, index) =>
     Math.max(titleOf(column).length, ...rows.map((row) => widthOf(textOf(row[index] ?? "")))),
@@ -75,7 +67,7 @@ function painted(cell: Cell | undefined, text: string): string {
 export function labelled(
   rows: readonly (readonly [label: string, painted: string, value: string])[],
   indentation: number,
-  terminalWidth: number = stdoutWidth(),
+  terminalWidth: number = columnsOf(process.stdout),
 ): string[] {
   const width = Math.max(0, ...rows.map(([label]) => label.length)) + gap;
   return rows.map(([label, paintedLabel, value]) =>
@@ -83,11 +75,6 @@ export function labelled(
       ? `${paintedLabel}${" ".repeat(width - label.length)}${value}`
       : `${paintedLabel}\n${" ".repeat(continuationIndent)}${value}`,
   );
-}
-
-/** Columns of the terminal of standard output; infinite when it is not one. */
-function stdoutWidth(): number {
-  return (process.stdout.isTTY && process.stdout.columns) || Number.POSITIVE_INFINITY;
 }
 
 /** Formats labels and values: `status   succeeded`. Rows with an empty value are left out. */

@@ -4,6 +4,7 @@ import { stdoutColors as colors } from "../terminal/colors.ts";
 import { bytes, count, duration } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, labelled, paragraphs, section } from "../terminal/table.ts";
+import { linesOf } from "../terminal/wrap.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One deployment in full. */
@@ -25,7 +26,7 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
     ]),
     section("Agents", deployment.agents.map(targetLine(deployment.agents))),
     section("Workflows", deployment.workflows.map(targetLine(deployment.workflows))),
-    section("Warnings", deployment.warnings.map(sanitizeLine)),
+    section("Warnings", warningLines(deployment)),
     section("Webhooks", webhookLines(deployment.webhooks, options)),
     section("Schedules", scheduleLines(deployment)),
     section(
@@ -47,6 +48,9 @@ export function deployedText(deployment: Deployment): string {
   ]);
 }
 
+/** What to do about the warnings of a deployment, which are about secrets. */
+export const secretAdvice = "Set the secrets with `svc secrets set <name>`.";
+
 /** The lines of a field mapping, one for each parameter. */
 export function mappingLines(mapping: Readonly<Record<string, string>>): string[] {
   const paths = Object.keys(mapping).map(sanitizeLine);
@@ -62,6 +66,11 @@ export function fileLines(files: readonly { path: string; sizeBytes: number | bi
   const sizes = files.map((file) => bytes(file.sizeBytes));
   const width = widest(sizes);
   return files.map(({ path }, index) => `${(sizes[index] ?? "").padStart(width)}  ${sanitizeLine(path)}`);
+}
+
+function warningLines({ warnings }: Deployment): string[] {
+  if (warnings.length === 0) return [];
+  return [...warnings.map(sanitizeLine), secretAdvice].flatMap((line) => linesOf(line, 2, process.stdout));
 }
 
 function webhookLines(webhooks: readonly DeployedWebhook[], options: { verbose: boolean }): string[] {

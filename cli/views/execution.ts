@@ -4,6 +4,7 @@ import { stdoutColors as colors } from "../terminal/colors.ts";
 import { duration } from "../terminal/format.ts";
 import { prettyJson, sanitize, sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
+import { linesOf } from "../terminal/wrap.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One execution in full. */
@@ -88,12 +89,15 @@ function attemptText({ attempt, startedAt, finishedAt, error, retryAt }: Attempt
     tookMs === null ? "" : `after ${duration(tookMs)}`,
     retryAt === undefined ? "" : `retry at ${timeAndAge(retryAt)}`,
   ];
-  return `${attempt}  ${colors.red(reason)}  ${colors.dim(times.filter((text) => text !== "").join(", "))}`;
+  const text = `${colors.red(reason)}  ${colors.dim(times.filter((each) => each !== "").join(", "))}`;
+  const margin = " ".repeat(`${attempt}  `.length);
+  return `${attempt}  ${linesOf(text, margin.length + 2, process.stdout).join(`\n${margin}`)}`;
 }
 
 /** The error and its stack, without the first line of the stack, which repeats name and message. */
 function errorText({ name, message, stack }: { name: string; message: string; stack: string }): string {
   const repeated = [`${name}: ${message}`, name].find((start) => stack.startsWith(start)) ?? "";
   const frames = stack.slice(repeated.length).replace(/^\n+|\n+$/g, "");
-  return `${colors.red(`${name}: ${message}`)}${frames === "" ? "" : `\n${colors.dim(frames)}`}`;
+  const heading = linesOf(`${name}: ${message}`, 2, process.stdout).join("\n");
+  return `${colors.red(heading)}${frames === "" ? "" : `\n${colors.dim(frames)}`}`;
 }

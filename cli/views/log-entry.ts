@@ -1,18 +1,24 @@
 import type { LogLine } from "../../proto/svc/v1/execution_pb.ts";
 import { dateOf } from "../api/timestamps.ts";
-import type { Colors } from "../terminal/colors.ts";
+import { stderrColors, stdoutColors } from "../terminal/colors.ts";
 import { formatTime } from "../terminal/format.ts";
+import { linesOf } from "../terminal/wrap.ts";
 
 /** Longer origins do not move the message column of other entries. */
 const maxOriginWidth = 24;
 
 /**
  * Returns a function that formats log entries. The message column adapts to the longest origin so far; further lines
- * of a message are indented to it.
+ * of a message are indented to it. A terminal breaks long lines at words.
  *
+ * @param stream - where the entries are printed
  * @param options - `full` adds date, environment, source and ID
  */
-export function logFormatter(colors: Colors, options: { full: boolean }): (entry: LogLine) => string {
+export function logFormatter(
+  stream: NodeJS.WriteStream,
+  options: { full: boolean },
+): (entry: LogLine) => string {
+  const colors = stream === process.stderr ? stderrColors : stdoutColors;
   let originWidth = 0;
   return (entry) => {
     const time = timeOf(entry, options);
@@ -22,9 +28,10 @@ export function logFormatter(colors: Colors, options: { full: boolean }): (entry
     const paintLevel = { error: colors.red, warn: colors.yellow }[entry.level] ?? colors.dim;
     const gap = " ".repeat(Math.max(0, originWidth - origin.length) + 2);
     const column = time.length + 2 + Math.max(origin.length, originWidth) + 2;
-    const message = entry.message.replace(/\n+$/, "").replace(/\n/g, `\n${" ".repeat(column)}`);
+    const message = entry.message.replace(/\n+$/, "");
     const painted = entry.level === "error" ? colors.red(message) : message;
-    return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${paintLevel(level)}${painted}`;
+    const text = linesOf(paintLevel(level) + painted, column, stream).join(`\n${" ".repeat(column)}`);
+    return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${text}`;
   };
 }
 

@@ -5,7 +5,7 @@ import { stdoutColors as colors } from "../terminal/colors.ts";
 import { count } from "../terminal/format.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
-import { deployedText } from "./deployment.ts";
+import { deployedText, secretAdvice } from "./deployment.ts";
 import { printResource } from "./result.ts";
 
 const signs = { added: "+", changed: "~", removed: "-" } as const;
@@ -22,7 +22,7 @@ export function reportPlan(
   options: { verbose: boolean },
 ): void {
   const before = active === null ? emptySnapshot : snapshotOfDeployment(active);
-  report.line(title);
+  report.wrapped(title, 2);
   report.line(`${planText(planChanges(before, snapshotOfDeployment(wanted)), options)}\n`);
 }
 
@@ -34,7 +34,9 @@ export async function printActivated(
 ): Promise<void> {
   if (!values.json) report.success(message);
   await printResource(deployment, values, () => deployedText(deployment));
-  if (!values.json) for (const warning of deployment.warnings) report.warning(sanitizeLine(warning));
+  if (values.json || deployment.warnings.length === 0) return;
+  for (const warning of deployment.warnings) report.warning(sanitizeLine(warning));
+  report.hint(secretAdvice);
 }
 
 /** The lines of a plan, one for each change. */

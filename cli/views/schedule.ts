@@ -53,7 +53,8 @@ function toMinute(time: string): string {
   return time.slice(0, "2026-11-20 10:08".length);
 }
 
-function stateOf(schedule: Schedule): string {
+/** For example `active` or `paused`. */
+export function stateOf(schedule: Schedule): string {
   if (!schedule.enabled) return "disabled";
   if (schedule.paused) return "paused";
   return schedule.nextRunAt === undefined ? "no next run" : "active";

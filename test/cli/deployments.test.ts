@@ -47,7 +47,7 @@ describe.each(commandRuntimes("bun"))("svc deployments on %s", (runtime) => {
     const { before, now } = await twice("rolled");
     const unasked = await service.run(`deployments rollback ${before.deployment_id}`);
     expect(unasked.stderr).toMatch(
-      /Roll back production from 1\.0 to rolled 1\.0:(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--yes/,
+      /Roll back rolled in production: dep_\w+ \(\d+ s ago\) → dep_\w+ \(\d+ s ago\)\n(.|\n)*~ agent {5}rolled\n +code\n(.|\n)*--yes/,
     );
     expect(unasked).toMatchObject({ code: 2, stdout: "" });
     expect((await show(now.deployment_id)).status).toBe("active");

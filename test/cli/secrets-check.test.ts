@@ -16,7 +16,10 @@ agents:
   });
   const warning = "The webhook signed/in rejects all requests: the secret HOOK is not set.";
   const pushed = await service.run("push --force", { cwd });
-  expect(pushed.stderr).toContain(`warning: ${warning} Set it with \`svc secrets set HOOK\`.\n`);
+  expect(pushed.stderr).toContain(
+    `warning: ${warning}\nhint:  Set the secrets with \`svc secrets set <name>\`.\n`,
+  );
+  expect(pushed.stderr).toMatch(/Next steps:\n {2}svc secrets set HOOK\n {2}svc run signed\n/);
   expect(pushed.code).toBe(0);
   const id = /dep_\w{26}/.exec(pushed.stdout)?.[0];
   expect((await service.run(`deployments show ${id}`)).stdout).toContain(warning);
@@ -26,6 +29,6 @@ agents:
 
   await service.run("secrets set HOOK", { input: "hush" });
   const unchanged = await service.run("push --force", { cwd });
-  expect(unchanged.stderr).not.toContain("warning:");
+  expect(unchanged.stderr).not.toMatch(/warning:|Next steps:/);
   expect((await service.run("doctor", { cwd })).code).toBe(0);
 });

@@ -25,13 +25,14 @@ export default command({
       environment: values.environment ?? "",
       pageSize: values.limit,
     });
+    const environments = new Set(page.deployments.map((deployment) => deployment.environment));
     await printList(page, values, {
       columns: [
         "ID",
         "STATUS",
         { title: "PROJECT", role: "name" },
-        { title: "ENVIRONMENT", role: "name" },
-        { title: "PUSHED", role: "extra" },
+        { title: "ENVIRONMENT", role: environments.size > 1 ? "name" : "extra" },
+        "PUSHED",
       ],
       rows: page.deployments.map((deployment) => [
         deployment.deploymentId,

@@ -1,6 +1,8 @@
+import type { Deployment } from "../../../proto/svc/v1/deployment_pb.ts";
 import { activeDeployment } from "../../api/active-deployment.ts";
 import { defaultEnvironment, openConnection } from "../../api/connection.ts";
 import { previousDeployment } from "../../api/previous-deployment.ts";
+import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { CliError, UsageError } from "../../app/errors.ts";
 import { deploymentId, force, json, verbose } from "../../app/options.ts";
@@ -63,11 +65,17 @@ export default command({
     const active = await activeDeployment(deployments, target.project, environment);
     const label = sanitizeLine(`${target.project} ${target.version}`);
     if (!values.json) {
-      const from = active === null ? "" : ` from ${sanitizeLine(active.version)}`;
-      reportPlan(`Roll back ${environment}${from} to ${label}:`, active, target, values);
+      const from = active === null ? "" : `${pushed(active)} → `;
+      const title = `Roll back ${sanitizeLine(target.project)} in ${environment}: ${from}${pushed(target)}`;
+      reportPlan(title, active, target, values);
     }
     await confirm(`Roll back ${environment}?`, values);
     const deployment = await deployments.rollbackDeployment({ deploymentId: id });
     await printActivated(deployment, values, `Rolled back ${environment} to ${label}.`);
   },
 }) as Command;
+
+/** Versions are often the same, so deployments are told apart by ID and age. */
+function pushed({ deploymentId: id, createdAt }: Deployment): string {
+  return `${id} (${ago(createdAt)})`;
+}

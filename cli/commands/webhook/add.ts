@@ -6,10 +6,14 @@ import { docsPath } from "../../app/package-root.ts";
 import type { AddedWebhook } from "../../project/add-sender.ts";
 import { projectFolder } from "../../project/folder.ts";
 import type { Sender } from "../../senders/index.ts";
+import { withoutColors } from "../../terminal/colors.ts";
 import { print, printJson } from "../../terminal/output.ts";
 import { report } from "../../terminal/report.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
-import { table } from "../../terminal/table.ts";
+import { nextStepsText, type Step } from "../../terminal/steps.ts";
+import { fields, table } from "../../terminal/table.ts";
+import { widthOf } from "../../terminal/width.ts";
+import { columnsOf, wrap } from "../../terminal/wrap.ts";
 
 export default command({
   details:
@@ -46,7 +50,8 @@ export default command({
     }
     const { addSender } = await import("../../project/add-sender.ts");
     const added = await addSender(projectFolder(), sender, { target, slug });
-    if (isJson) printJson({ ...entryOf(sender), ...added, secrets: sender.secrets, setup: sender.setup });
+    const { isUnique: _, ...written } = added;
+    if (isJson) printJson({ ...entryOf(sender), ...written, secrets: sender.secrets, setup: sender.setup });
     else explain(sender, added);
   },
 }) as Command;
@@ -56,27 +61,31 @@ function entryOf({ name, title, description }: Sender) {
 }
 
 function listOf(senders: readonly Sender[]): string {
-  return table(
-    ["SENDER", { title: "TITLE", role: "extra" }, "DESCRIPTION"],
-    senders.map(({ name, title, description }) => [name, title, description]),
-  );
+  const rows = senders.map(({ name, title, description }) => [name, title, description]);
+  const wide = table(["SENDER", "TITLE", "DESCRIPTION"], rows, 0, Number.POSITIVE_INFINITY);
+  const columns = columnsOf(process.stdout);
+  if (wide.split("\n").every((line) => widthOf(withoutColors(line)) <= columns)) return wide;
+  const width = Math.max(...senders.map(({ name }) => name.length)) + 2;
+  return fields(senders.map(({ name, description }) => [name, wrap(description, width, process.stdout)]));
 }
 
 function pageOf(name: string): string {
   return docsPath(`webhooks/${name}.md`);
 }
 
-function explain(sender: Sender, { target, slug, files, sample }: AddedWebhook): void {
+function explain(sender: Sender, { target, slug, isUnique, files, sample }: AddedWebhook): void {
   const [projectFile, ...samples] = files;
   report.success(`Added the webhook "${slug}" of the ${target.kind} ${target.name} to ${projectFile}.`);
   for (const file of samples) report.success(`Created ${file}.`);
+  const option = isUnique ? "" : ` --${target.kind} ${target.name}`;
   const request = sample.request === null ? "" : ` --request ${sample.request}`;
-  report.line("\nNext steps:");
-  report.line(`  svc webhook test ${slug} --${target.kind} ${target.name} --data ${sample.data}${request}`);
-  for (const [name, value] of Object.entries(sender.secrets)) {
-    report.line(`  svc secrets set ${name}     # ${value}`);
-  }
-  report.line("  svc push                     # prints the URL");
-  report.line(`\n${sender.title}: ${sender.setup}`);
-  report.line(`More: ${pageOf(sender.name)}`);
+  report.line(
+    nextStepsText([
+      [`svc webhook test ${slug}${option} --data ${sample.data}${request}`, ""],
+      ...Object.entries(sender.secrets).map(([name, value]): Step => [`svc secrets set ${name}`, value]),
+      ["svc push", "prints the URL"],
+    ]),
+  );
+  report.wrapped(`\n${sender.title}: ${sender.setup}`);
+  report.wrapped(`More: ${pageOf(sender.name)}`);
 }

@@ -9,6 +9,8 @@ export interface Template {
   target: string;
   /** Folders in `templates`. A file of a later one replaces the same file of an earlier one. */
   layers: readonly string[];
+  /** Its agents need secrets, which `.env.example` lists. */
+  hasSecrets?: boolean;
 }
 
 export type TemplateName = "agent" | "workflow" | "github" | "stripe" | "ai";
@@ -20,9 +22,24 @@ export const templates: Readonly<Record<TemplateName, Template>> = {
     target: "triage-backlog",
     layers: ["agent", "workflow"],
   },
-  github: { title: "An agent that labels new issues on GitHub", target: "triage", layers: ["github"] },
-  stripe: { title: "An agent that reports payments of Stripe", target: "payment", layers: ["stripe"] },
-  ai: { title: "An agent that answers with a language model and tools", target: "assistant", layers: ["ai"] },
+  github: {
+    title: "An agent that labels new issues on GitHub",
+    target: "triage",
+    layers: ["github"],
+    hasSecrets: true,
+  },
+  stripe: {
+    title: "An agent that reports payments of Stripe",
+    target: "payment",
+    layers: ["stripe"],
+    hasSecrets: true,
+  },
+  ai: {
+    title: "An agent that answers with a language model and tools",
+    target: "assistant",
+    layers: ["ai"],
+    hasSecrets: true,
+  },
 };
 
 export const templateNames: readonly TemplateName[] = Object.keys(templates) as TemplateName[];

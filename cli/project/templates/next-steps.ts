@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../app/package-root.ts";
-import { stdoutColors as colors } from "../../terminal/colors.ts";
+import { type Step, stepLines } from "../../terminal/steps.ts";
 import { type TemplateName, templates } from "./index.ts";
 import type { Dependency, Runtime } from "./package-json.ts";
 
@@ -36,22 +36,18 @@ const commands: Record<Runtime, { install: string; add: string; test: string; de
 /** The lines that a person types after `svc init`, each with its purpose. */
 export function nextSteps({ folder, template, runtime, svc, hasOwnManifest }: Created): string[] {
   const { install, add, test, dev, svc: run } = commands[runtime];
-  const { target } = templates[template];
+  const { hasSecrets, target } = templates[template];
   const isUnbuilt = svc.startsWith("file:") && !existsSync(join(packageRoot, "dist"));
-  const steps: (readonly [line: string, purpose: string])[] = [
+  const steps: Step[] = [
     ...(folder === "" ? [] : [[`cd ${folder.includes(" ") ? JSON.stringify(folder) : folder}`, ""] as const]),
-    ...(isUnbuilt
-      ? [[`npm run build --prefix ${packageRoot}`, "compiles svc, which tests import"] as const]
-      : []),
+    ...(isUnbuilt ? [[`npm run build --prefix ${packageRoot}`, "compiles svc"] as const] : []),
     [hasOwnManifest ? `${add} svc@${svc}` : install, "installs svc"],
-    [test, "runs the samples and the tests"],
-    [dev, "runs the project, deploys it on each save, prints webhook URLs"],
+    [test, "runs samples and tests"],
+    ...(hasSecrets ? [["cp .env.example .env", "fill in the secrets"] as const] : []),
+    [dev, "deploys it on each save"],
     [`${run} run ${target} --data samples/${target}.json`, "runs it once (other terminal)"],
-    [`${run} login <url>`, "stores the address and the key of a service"],
-    [`${run} push`, "deploys the project to the service"],
+    [`${run} login <url>`, "stores address and key"],
+    [`${run} push`, "deploys to the service"],
   ];
-  const width = Math.max(...steps.map(([line]) => line.length));
-  return steps.map(([line, purpose]) =>
-    purpose === "" ? line : `${line.padEnd(width)}  ${colors.dim(purpose)}`,
-  );
+  return stepLines(steps);
 }

@@ -13,8 +13,8 @@ export function deploymentWarnings(
       const missing = named.filter((secret) => !Object.hasOwn(values, secret));
       const effect = missing.length === named.length ? "rejects all requests" : "uses only its other secret";
       return missing.map((secret) => {
-        const reason = unreadable.includes(secret) ? "cannot be decrypted" : "is not set";
-        return `The webhook ${name}/${slug} ${effect}: the secret ${secret} ${reason}. Set it with \`svc secrets set ${secret}\`.`;
+        const reason = unreadable.includes(secret) ? "cannot be decrypted; set it again" : "is not set";
+        return `The webhook ${name}/${slug} ${effect}: the secret ${secret} ${reason}.`;
       });
     }),
   );

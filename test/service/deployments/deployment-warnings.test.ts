@@ -27,8 +27,8 @@ onRuntime("deno", "warnings of a deployment", {}, (server) => {
     expect(created).toMatchObject({
       status: "active",
       warnings: [
-        "The webhook hooked/one rejects all requests: the secret MISSING is not set. Set it with `svc secrets set MISSING`.",
-        "The webhook hooked/two uses only its other secret: the secret OLD is not set. Set it with `svc secrets set OLD`.",
+        "The webhook hooked/one rejects all requests: the secret MISSING is not set.",
+        "The webhook hooked/two uses only its other secret: the secret OLD is not set.",
       ],
     });
     await set("MISSING");
@@ -47,7 +47,7 @@ onRuntime("deno", "warnings of a deployment", {}, (server) => {
     await expect
       .poll(warnings)
       .toEqual([
-        "The webhook hooked/one rejects all requests: the secret MISSING cannot be decrypted. Set it with `svc secrets set MISSING`.",
+        "The webhook hooked/one rejects all requests: the secret MISSING cannot be decrypted; set it again.",
       ]);
   });
 });
