@@ -132,7 +132,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
         if (stdout.includes("tick 9")) kill("SIGINT");
       },
     });
-    const ran = await service.run("run ticks --data -", { input: '{"count": 10, "ms": 50}' });
+    const ran = await service.run("run ticks --data -", { input: '{"count": 10, "ms": 150}' });
     const { code, stdout, stderr } = await following;
     await crash;
     expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "null\n" });
