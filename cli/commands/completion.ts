@@ -1,5 +1,5 @@
-import { script } from "@bomb.sh/tab";
 import { type Command, command } from "../app/command.ts";
+import { printCompletionScript } from "../completion/script.ts";
 
 export default command({
   details:
@@ -17,6 +17,6 @@ export default command({
     ["svc completion fish > ~/.config/fish/completions/svc.fish", "Install for fish"],
   ],
   async run({ shell }) {
-    script(shell, "svc", "svc");
+    printCompletionScript(shell);
   },
 }) as Command;
