@@ -44,8 +44,6 @@ export interface Connection {
 export interface ConnectionOptions {
   /** Reports every request and its duration on standard error. */
   verbose?: boolean;
-  /** The message for a missing key. */
-  missingKey?: string;
 }
 
 /**
@@ -54,8 +52,7 @@ export interface ConnectionOptions {
  * @throws CliError without a key; UsageError when the key or the address is invalid
  */
 export function openConnection(options: ConnectionOptions = {}): Connection {
-  const missingKey = options.missingKey ?? "No API key found: SVC_API_KEY is not set.";
-  return connectionTo(selectConnection(missingKey), options);
+  return connectionTo(selectConnection(), options);
 }
 
 /** Connects with an address and a key. Sends nothing. */

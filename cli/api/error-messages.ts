@@ -21,7 +21,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Whether the service responded, if only with an error. */
-function isResponse(error: unknown): error is ConnectError {
+export function isResponse(error: unknown): error is ConnectError {
   return (
     error instanceof ConnectError &&
     !(error.cause instanceof ConnectionFailed || error.cause instanceof UnexpectedResponse)
@@ -92,10 +92,11 @@ function describeResponse(error: ConnectError): Description {
 
 /** Advice for reasons that the advice for their code does not fit. */
 const adviceByReason: Readonly<Record<string, string>> = {
-  TARGET_NOT_FOUND: "Run `svc status` to see what is deployed, or deploy it with `svc push`.",
+  TARGET_NOT_FOUND: "Check the name and the environment, or deploy it with `svc push`.",
   DEPLOYMENT_ACTIVE: "Nothing was changed. Activate another deployment first, or pass --force.",
   PAYLOAD_NOT_KEPT: "Nothing was changed. Have the sender deliver the request again.",
-  NAME_TAKEN: "Nothing was changed. Rename one of them and push again.",
+  NAME_TAKEN:
+    "Nothing was changed. Rename one of them, or run `svc push <environment>` for another environment.",
   DEPLOYMENT_CHANGED: "Run the command again.",
   HOST_UNKNOWN: "Start the service with SVC_ALLOWED_HOSTS or --public-url.",
 };

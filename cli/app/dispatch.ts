@@ -4,6 +4,7 @@ import { report } from "../terminal/report.ts";
 import { commands, type Group, type Leaf } from "./command-table.ts";
 import { CliError, Exit, UsageError } from "./errors.ts";
 import { find } from "./find-command.ts";
+import { foreignCommand } from "./foreign-names.ts";
 
 /**
  * Runs one command line and reports its error, if any.
@@ -55,6 +56,13 @@ async function descend(path: string, group: Group, argv: readonly string[]): Pro
   const name = isNamed ? first : group.default;
   if (name === undefined) {
     if (first !== undefined) {
+      const line = foreignCommand(path, first, []);
+      if (line !== undefined) {
+        throw new UsageError(
+          `Unknown option ${first}; did you mean \`${line}\`?`,
+          `Run \`${path} --help\` for usage.`,
+        );
+      }
       const { unknownOption } = await import("./parse-arguments.ts");
       const known = path === "svc" ? ["--help", "--version"] : ["--help"];
       const advice = `Options follow the name of the command: \`${path} <command> [options]\`.`;
@@ -87,9 +95,10 @@ async function runLeaf(path: string, leaf: Leaf, argv: readonly string[]): Promi
 async function unknownCommand(typed: string, known: string[], path: string): Promise<UsageError> {
   const { suggest } = await import("../../project/suggest.ts");
   const near = suggest(typed, known);
+  const line = foreignCommand(path, typed, known) ?? (near === undefined ? undefined : `${path} ${near}`);
   const help = `Run \`${path} --help\` for usage.`;
-  if (near !== undefined) {
-    return new UsageError(`Unknown command "${typed}"; did you mean \`${path} ${near}\`?`, help);
+  if (line !== undefined) {
+    return new UsageError(`Unknown command "${typed}"; did you mean \`${line}\`?`, help);
   }
   // Users of other tools type `svc executions exe_…`.
   const advice = known.includes("show") ? `To print one entry, run \`${path} show ${typed}\`.` : help;

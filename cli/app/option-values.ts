@@ -1,3 +1,4 @@
+import { sanitizeLine } from "../terminal/sanitize.ts";
 import { UsageError } from "./errors.ts";
 
 /** Converts the value of an option. @throws UsageError when it is not valid */
@@ -11,6 +12,17 @@ export function integer(min: number, max: number): Parser<number> {
     throw new UsageError(
       `${option} must be a whole number from ${min} to ${max}, not "${text}".`,
       `Example: ${option} ${Math.min(max, Math.max(min, 50))}`,
+    );
+  };
+}
+
+/** Returns a parser for the IDs of one kind of resource. */
+export function resourceId(prefix: string): Parser<string> {
+  return (text, option) => {
+    if (new RegExp(`^${prefix}_[0-9a-z]{26}$`).test(text)) return text;
+    throw new UsageError(
+      `${option} must be ${prefix}_ and 26 lower-case letters and digits, not "${sanitizeLine(text)}".`,
+      "Copy the whole ID from the list.",
     );
   };
 }

@@ -1,6 +1,6 @@
 /** Argument definitions that several commands share. */
 import { UsageError } from "./errors.ts";
-import { futureTime, integer, type Parser, pastTime } from "./option-values.ts";
+import { futureTime, integer, type Parser, pastTime, resourceId } from "./option-values.ts";
 
 export const json = {
   json: { type: "boolean", description: "Print one JSON document on standard output" },
@@ -75,11 +75,19 @@ export function targetOf(values: { agent: string | undefined; workflow: string |
 }
 
 export const deploymentId = {
-  "deployment-id": { type: "positional", description: "Deployment ID, `dep_` and 26 characters" },
+  "deployment-id": {
+    type: "positional",
+    description: "Deployment ID, `dep_` and 26 characters",
+    parse: resourceId("dep") as Parser<string>,
+  },
 } as const;
 
 export const executionId = {
-  "execution-id": { type: "positional", description: "Execution ID, `exe_` and 26 characters" },
+  "execution-id": {
+    type: "positional",
+    description: "Execution ID, `exe_` and 26 characters",
+    parse: resourceId("exe") as Parser<string>,
+  },
 } as const;
 
 export const scheduleName = {

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { suggest } from "../../project/suggest.ts";
 import type { ArgumentDefinition, ArgumentDefinitions } from "./command.ts";
 import { UsageError } from "./errors.ts";
+import { foreignOption } from "./foreign-names.ts";
 
 /**
  * Parses the arguments of a command into the value of each.
@@ -131,7 +132,7 @@ export function unknownOption(
   path: string,
   advice: string,
 ): UsageError {
-  const near = suggest(typed, known);
+  const near = foreignOption(typed, known) ?? suggest(typed, known);
   const question = near === undefined ? "." : `; did you mean ${near}?`;
   return new UsageError(`Unknown option ${typed} for \`${path}\`${question}`, advice);
 }

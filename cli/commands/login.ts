@@ -46,6 +46,7 @@ export default command({
     const typed = values.url ?? stored ?? (process.env.SVC_BASE_URL?.trim() || defaultBaseUrl);
     const baseUrl = readBaseUrl("The address", typed);
     warnAboutPlainHttp(baseUrl);
+    if (process.stdin.isTTY) await checkAddress(baseUrl);
     const apiKey = checkedKey(await readKey(baseUrl), "The key");
     const connection = connectionTo({ baseUrl, apiKey, profile, source: "profile" }, values);
     const organization = await (await connection.client("organization")).getOrganization({});
@@ -67,6 +68,16 @@ async function readKey(baseUrl: string): Promise<string> {
     : new TextDecoder().decode(await readStandardInput());
   if (key.trim() !== "") return key.trim();
   throw new UsageError("No API key was given.", "Type it at the prompt, or pass it on standard input.");
+}
+
+/** Checks the address before the prompt for the key. @throws ConnectError when no service answers there */
+async function checkAddress(baseUrl: string): Promise<void> {
+  const connection = connectionTo({ baseUrl, apiKey: "", profile: null, source: "environment" });
+  const health = await connection.client("health");
+  const { isResponse } = await import("../api/error-messages.ts");
+  await health.check({}).catch((error: unknown) => {
+    if (!isResponse(error)) throw error;
+  });
 }
 
 function warnAboutPlainHttp(baseUrl: string): void {

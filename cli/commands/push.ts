@@ -1,5 +1,6 @@
 import { openConnection } from "../api/connection.ts";
 import { type Command, command } from "../app/command.ts";
+import { UsageError } from "../app/errors.ts";
 import { force, json, verbose } from "../app/options.ts";
 import { projectFolder } from "../project/folder.ts";
 
@@ -11,6 +12,14 @@ export default command({
       type: "positional",
       required: false,
       description: "Environment (default: that of SVC_BASE_URL, or production)",
+    },
+    // A name of its own, since the positional argument is called environment. Users type -e as in the other commands.
+    env: {
+      type: "string",
+      alias: "e",
+      synonym: "environment",
+      valueHint: "name",
+      description: "The same as the argument",
     },
     "dry-run": { type: "boolean", description: "Print the changes and deploy nothing" },
     ...force,
@@ -26,8 +35,17 @@ export default command({
     ["svc push staging --force", "Deploy to staging without confirmation"],
   ],
   async run(values) {
-    const connection = openConnection({ ...values, missingKey: "SVC_API_KEY is not set." });
+    const { environment = values.env, env = environment } = values;
+    if (env !== environment) {
+      throw new UsageError(
+        `The argument and --environment name two environments: ${environment} and ${env}.`,
+        "Pass only one of them.",
+      );
+    }
+    const root = projectFolder();
+    const { requireProjectFile } = await import("../project/load.ts");
+    requireProjectFile(root);
     const { push } = await import("../push/push.ts");
-    await push(projectFolder(), connection, values);
+    await push(root, openConnection(values), { ...values, environment });
   },
 }) as Command;

@@ -1,5 +1,6 @@
-import { openConnection } from "../api/connection.ts";
+import { defaultEnvironment, openConnection } from "../api/connection.ts";
 import { followExecution } from "../api/follow-execution.ts";
+import { withSuggestion } from "../api/unknown-name.ts";
 import { type Command, command } from "../app/command.ts";
 import { readInput } from "../app/input.ts";
 import { data, follow, oneEnvironment, verbose } from "../app/options.ts";
@@ -28,12 +29,19 @@ export default command({
     const connection = openConnection(values);
     const input = await readInput(values.data);
     const executions = await connection.client("executions");
-    const execution = await executions.runExecution({
-      name: values.name,
-      kind: values.kind ?? "",
-      input,
-      environment: values.environment ?? "",
-    });
+    const { name, kind = "", environment = "" } = values;
+    const execution = await withSuggestion(
+      executions.runExecution({ name, kind, input, environment }),
+      { name, environment: environment || defaultEnvironment(connection) },
+      async () => {
+        const deployments = await connection.client("deployments");
+        const active = await deployments.listDeployments({ status: "active", pageSize: 1000 });
+        return active.deployments.flatMap(({ agents, workflows, environment }) => [
+          ...(kind === "workflow" ? [] : agents.map(({ name }) => ({ name, environment }))),
+          ...(kind === "agent" ? [] : workflows.map(({ name }) => ({ name, environment }))),
+        ]);
+      },
+    );
     await followExecution(executions, execution, values);
   },
 }) as Command;

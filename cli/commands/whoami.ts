@@ -9,7 +9,7 @@ export default command({
   details: "Checks the API key with the service. The secret part of the key is not printed.",
   args: output,
   async run(values) {
-    const selection = selectConnection("No API key found: SVC_API_KEY is not set.");
+    const selection = selectConnection();
     const client = await connectionTo(selection, values).client("organization");
     const identity = { ...selection, organization: await client.getOrganization({}) };
     if (values.json) printJson(identityJson(identity));

@@ -186,7 +186,7 @@ function otherConnection(): string {
     return "SVC_API_KEY is set. Commands use this server where it is not: unset SVC_API_KEY";
   }
   try {
-    const { profile, source } = selectConnection("");
+    const { profile, source } = selectConnection();
     if (source === "dev") return "";
     return `Commands use profile ${profile}. For this server: export SVC_PROFILE=${devProfile}`;
   } catch (error) {

@@ -5,7 +5,11 @@
  * current one applies. Without a profile, the server of `svc dev` in the project applies; `SVC_PROFILE=dev` prefers it to
  * the current profile. The key of a profile or of `svc dev` is sent to no other origin than its own.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { PROJECT_FILE } from "../../project/names.ts";
 import { CliError, UsageError } from "../app/errors.ts";
+import { projectFolder } from "../project/folder.ts";
 import { runningDevServer } from "./dev-server.ts";
 import { type Profile, readConfig } from "./file.ts";
 import { readBaseUrl } from "./values.ts";
@@ -23,8 +27,8 @@ export interface Selection {
 /** The value of `SVC_PROFILE` that chooses the server of `svc dev`. A stored profile of this name takes precedence. */
 export const devProfile = "dev";
 
-/** @param missingKey - the message when there is no key. @throws CliError */
-export function selectConnection(missingKey: string): Selection {
+/** @throws CliError when there is no key */
+export function selectConnection(): Selection {
   const apiKey = process.env.SVC_API_KEY?.trim() ?? "";
   const typedUrl = process.env.SVC_BASE_URL?.trim() ?? "";
   const baseUrl = typedUrl === "" ? null : readBaseUrl("SVC_BASE_URL", typedUrl);
@@ -44,9 +48,12 @@ export function selectConnection(missingKey: string): Selection {
   }
   const found = selectedProfile();
   if (found === null) {
+    const dev = existsSync(join(projectFolder(), PROJECT_FILE))
+      ? ", or run `svc dev` in another terminal for a server of this project"
+      : "";
     throw new CliError(
-      missingKey,
-      "Set it with `export SVC_API_KEY=<key>`, or run `svc login`, and run the command again.",
+      "No API key found: SVC_API_KEY is not set.",
+      `Set it with \`export SVC_API_KEY=<key>\`, or run \`svc login\`${dev}.`,
     );
   }
   const { label, profile, name } = found;

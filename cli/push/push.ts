@@ -34,6 +34,8 @@ interface Push {
   /** Name and version of the project. */
   label: string;
   environment: string;
+  /** The environments with deployments when this one has none; otherwise empty. */
+  otherEnvironments: readonly string[];
   active: Deployment | null;
   /** Whether the package is already active. */
   isUnchanged: boolean;
@@ -70,21 +72,26 @@ async function planPush(root: string, connection: Connection, options: PushOptio
   const deployments = await connection.client("deployments");
   const active = await activeDeployment(deployments, definition.name, environment);
   const isUnchanged = active !== null && active.digest === packed.digest;
-  if (!isUnchanged) await checkNames(deployments, definition, environment);
+  const isUsed = isUnchanged || (await checkNames(deployments, definition, environment));
+  const otherEnvironments = isUsed ? [] : await environmentsOf(deployments);
   // The modules of the active deployment loaded when it was deployed.
   if (!isUnchanged) await project.checkModules();
   const before = active === null ? emptySnapshot : snapshotOfDeployment(active);
   const after = isUnchanged ? before : snapshotOfProject(definition, packed.files);
   const label = sanitizeLine(`${definition.name} ${definition.version}`);
-  return { project, label, environment, active, isUnchanged, plan: planChanges(before, after) };
+  const plan = planChanges(before, after);
+  return { project, label, environment, otherEnvironments, active, isUnchanged, plan };
 }
 
-/** @throws CliError when another project has deployed an agent or workflow of the same name to the environment */
+/**
+ * @returns whether the environment has active deployments
+ * @throws CliError when another project has deployed an agent or workflow of the same name to the environment
+ */
 async function checkNames(
   deployments: Client<typeof DeploymentService>,
   definition: ProjectDefinition,
   environment: string,
-): Promise<void> {
+): Promise<boolean> {
   const names = new Set([...definition.agents, ...definition.workflows].map(({ name }) => name));
   const active = await deployments.listDeployments({ status: "active", environment, pageSize: 1000 });
   for (const { project, agents, workflows } of active.deployments) {
@@ -94,9 +101,15 @@ async function checkNames(
     const kind = agents.includes(taken) ? "agent" : "workflow";
     throw new CliError(
       `Cannot deploy: the ${kind} "${taken.name}" belongs to project "${sanitizeLine(project)}" in ${environment}.`,
-      "Nothing was deployed. Rename it in one of the projects.",
+      "Nothing was deployed. Rename it in one of the projects, or run `svc push <environment>` for another environment.",
     );
   }
+  return active.deployments.length > 0;
+}
+
+async function environmentsOf(deployments: Client<typeof DeploymentService>): Promise<string[]> {
+  const active = await deployments.listDeployments({ status: "active", pageSize: 1000 });
+  return [...new Set(active.deployments.map(({ environment }) => environment))].toSorted();
 }
 
 function planJson({ project, environment, active, isUnchanged, plan }: Push): Record<string, unknown> {
@@ -115,13 +128,16 @@ function planJson({ project, environment, active, isUnchanged, plan }: Push): Re
 }
 
 function reportPush(push: Push, connection: Connection, options: PushOptions): void {
-  const { active, environment, plan, project, label } = push;
+  const { active, environment, otherEnvironments, plan, project, label } = push;
   const { files, sizeBytes } = project.packed;
   const now =
     active === null
       ? ""
       : ` ${colors.dim(`(active: ${sanitizeLine(active.version)}, ${active.deploymentId})`)}`;
   report.wrapped(`${label} → ${environment} at ${connection.baseUrl}${now}`, 2);
+  if (otherEnvironments.length > 0) {
+    report.warning(`The environment ${environment} is new. Others: ${otherEnvironments.join(", ")}.`);
+  }
   report.line(planText(plan, options));
   report.line(`  ${colors.dim(`package: ${count(files.length, "file")}, ${bytes(sizeBytes)}`)}\n`);
   const hint = unsignedHint(project.definition);

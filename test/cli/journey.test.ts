@@ -20,7 +20,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     for (const [line, message] of [
       ["executions", "No executions found.\nhint:  Run `svc run"],
       ["deployments", "No deployments found.\nhint:  Run `svc push`"],
-      ["schedules", "No schedules found.\nhint:  Add `schedules`"],
+      ["schedules", "No schedules found in production.\nhint:  Add `schedules`"],
       ["secrets", "No secrets found.\nhint:  Run `svc secrets set"],
       ["webhook deliveries", "No deliveries found.\nhint:  Run `svc webhook list`"],
       ["logs", "No log entries found."],
@@ -120,6 +120,9 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     const lines = (await run("logs --lines 2 --json")).stdout.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "info" }, { level: "info" }]);
     expect(await json("schedules")).toMatchObject({ schedules: [{ name: "triage", cron: "0 9 * * 1-5" }] });
+    expect((await service.run("schedules pause triag")).stderr).toMatch(
+      /^error: There is no schedule .*\nhint: {2}Did you mean "triage"\?\n$/,
+    );
     expect((await run("schedules")).stdout).toMatch(
       /^NAME +CRON +TIME ZONE .*\ntriage +0 9 \* \* 1-5 +UTC +\d{4}-/,
     );

@@ -19,12 +19,15 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
   test("requires an API key", async () => {
     const cwd = await projectFolder("keyless", { "agents/keyless.js": agent });
     const { code, stdout, stderr } = await svc(runtime, ["push"], { cwd });
-    expect(stderr).toMatch(/^error: SVC_API_KEY is not set\.\nhint: {2}Set it with `export SVC_API_KEY=/);
+    expect(stderr).toMatch(
+      /^error: No API key found: SVC_API_KEY is not set\.\nhint: {2}Set it with `export SVC_API_KEY=.*`svc dev`/,
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   });
 
   test("requires a project file", async () => {
-    const { code, stderr } = await service.run("push", { cwd: await temporaryFolder() });
+    // Without an API key too: the key alone would not help.
+    const { code, stderr } = await svc(runtime, ["push"], { cwd: await temporaryFolder() });
     expect(stderr).toMatch(
       /^error: There is no svc-project\.yaml in this folder or a parent folder\.\nhint: {2}.*`svc init`\.\n$/,
     );
@@ -145,7 +148,21 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
     const env = { SVC_BASE_URL: `${service.url}/env/staging` };
     expect((await service.run("push", { cwd, env })).stderr).toContain("already active in staging");
     expect((await service.run("run elsewhere --environment staging")).stdout).toBe('{\n  "ok": true\n}\n');
-    expect((await service.run("run elsewhere")).code).toBe(1);
+    expect(await service.run("run elsewhere")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("hint:  It exists in staging: pass --environment staging."),
+    });
+    const misspelled = await service.run("run elsewere -e staging");
+    expect(misspelled.stderr).toMatch(
+      /^error: There is no .*'elsewere' in staging.*\nhint: {2}Did you mean "elsewhere"\?\n$/,
+    );
+    const mistyped = await service.run("push -e stagign --dry-run", { cwd });
+    expect(mistyped.stderr).toMatch(/^warning: The environment stagign is new\. Others: .*\bstaging\b/m);
+    expect((await service.run("push -e staging --dry-run", { cwd })).stderr).toContain(
+      "already active in staging",
+    );
+    expect((await service.run("schedules -e staging")).stderr).toMatch(/^No schedules found in staging\./);
+    expect((await service.run("webhook list -e empty")).stderr).toMatch(/^No webhook URLs found in empty\./);
   });
 
   test("reports a name of another project before the upload, also with --dry-run", async () => {

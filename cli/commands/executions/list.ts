@@ -53,7 +53,10 @@ export default command({
         ];
       }),
       hasMore: page.nextPageToken !== "",
-      empty: ["No executions found.", "Run `svc run <name> --data <file>` or send a request to a webhook."],
+      empty: [
+        `No executions found${values.environment === undefined ? "" : ` in ${values.environment}`}.`,
+        "Run `svc run <name> --data <file>` or send a request to a webhook.",
+      ],
     });
   },
 }) as Command;

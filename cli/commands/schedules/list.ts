@@ -1,4 +1,4 @@
-import { connect } from "../../api/connection.ts";
+import { defaultEnvironment, openConnection } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { fullListLimit, oneEnvironment, output } from "../../app/options.ts";
 import { printList } from "../../views/result.ts";
@@ -7,9 +7,9 @@ import { lastTickCell, nextRunCells } from "../../views/schedule.ts";
 export default command({
   args: { ...fullListLimit, ...oneEnvironment, ...output },
   async run(values) {
-    const page = await (await connect("schedules", values)).listSchedules({
-      environment: values.environment ?? "",
-    });
+    const connection = openConnection(values);
+    const { environment = "" } = values;
+    const page = await (await connection.client("schedules")).listSchedules({ environment });
     const schedules = page.schedules.slice(0, values.limit);
     await printList({ ...page, schedules }, values, {
       columns: [
@@ -28,7 +28,10 @@ export default command({
         lastTickCell(schedule),
       ]),
       hasMore: schedules.length < page.schedules.length,
-      empty: ["No schedules found.", "Add `schedules` to svc-project.yaml and run `svc push`."],
+      empty: [
+        `No schedules found in ${environment || defaultEnvironment(connection)}.`,
+        "Add `schedules` to svc-project.yaml and run `svc push`.",
+      ],
     });
   },
 }) as Command;

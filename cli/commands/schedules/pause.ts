@@ -1,4 +1,4 @@
-import { connect } from "../../api/connection.ts";
+import { onSchedule } from "../../api/known-schedules.ts";
 import { type Command, command } from "../../app/command.ts";
 import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
 import { report } from "../../terminal/report.ts";
@@ -9,8 +9,7 @@ export default command({
   details: "A paused schedule stays paused across deployments until it is resumed.",
   args: { ...scheduleName, ...oneEnvironment, ...output },
   async run(values) {
-    const { name, environment = "" } = values;
-    const schedule = await (await connect("schedules", values)).pauseSchedule({ name, environment });
+    const schedule = await onSchedule(values, (schedules, named) => schedules.pauseSchedule(named));
     if (values.json) return printMessage(schedule);
     report.success(scheduleStateText(schedule));
   },

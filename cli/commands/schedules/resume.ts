@@ -1,4 +1,4 @@
-import { connect } from "../../api/connection.ts";
+import { onSchedule } from "../../api/known-schedules.ts";
 import { type Command, command } from "../../app/command.ts";
 import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
 import { report } from "../../terminal/report.ts";
@@ -9,8 +9,7 @@ export default command({
   details: "The schedule continues with its next run. Missed runs are not caught up.",
   args: { ...scheduleName, ...oneEnvironment, ...output },
   async run(values) {
-    const { name, environment = "" } = values;
-    const schedule = await (await connect("schedules", values)).resumeSchedule({ name, environment });
+    const schedule = await onSchedule(values, (schedules, named) => schedules.resumeSchedule(named));
     if (values.json) return printMessage(schedule);
     report.success(scheduleStateText(schedule));
   },

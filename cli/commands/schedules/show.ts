@@ -1,4 +1,4 @@
-import { connect } from "../../api/connection.ts";
+import { onSchedule } from "../../api/known-schedules.ts";
 import { type Command, command } from "../../app/command.ts";
 import { oneEnvironment, output, scheduleName } from "../../app/options.ts";
 import { printResource } from "../../views/result.ts";
@@ -8,8 +8,7 @@ export default command({
   details: "Prints the next ten runs and the result of each of the last ten ticks.",
   args: { ...scheduleName, ...oneEnvironment, ...output },
   async run(values) {
-    const { name, environment = "" } = values;
-    const schedule = await (await connect("schedules", values)).getSchedule({ name, environment });
+    const schedule = await onSchedule(values, (schedules, named) => schedules.getSchedule(named));
     await printResource(schedule, values, () => scheduleText(schedule));
   },
 }) as Command;

@@ -1,9 +1,11 @@
+import { isName, nameRule } from "../../../project/names.ts";
 import { openConnection } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { UsageError } from "../../app/errors.ts";
 import { readStandardInput } from "../../app/input.ts";
 import { output } from "../../app/options.ts";
 import { report } from "../../terminal/report.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printMessage } from "../../views/result.ts";
 
 export default command({
@@ -18,8 +20,14 @@ export default command({
     ["svc secrets set GITHUB_SECRET < secret.txt", "Read the value from a file"],
   ],
   async run(values) {
-    const connection = openConnection(values);
     const { name } = values;
+    if (!isName(name)) {
+      throw new UsageError(
+        `The name of a secret must be ${nameRule}, not "${sanitizeLine(name)}".`,
+        "Example: svc secrets set GITHUB_SECRET",
+      );
+    }
+    const connection = openConnection(values);
     const value = await readValue(name);
     if (value === "") {
       throw new UsageError("The value is empty.", `To remove a secret, run \`svc secrets remove ${name}\`.`);

@@ -1,5 +1,5 @@
 import type { WebhookTarget } from "../../../proto/svc/v1/webhook_pb.ts";
-import { connect } from "../../api/connection.ts";
+import { defaultEnvironment, openConnection } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { json, oneEnvironment, verbose } from "../../app/options.ts";
 import { stdoutColors as colors } from "../../terminal/colors.ts";
@@ -20,12 +20,15 @@ export default command({
   },
   async run(values) {
     const apiKeyOnly = values["api-key-only"];
-    const webhooks = await connect("webhooks", values);
-    const list = await webhooks.listWebhooks({ apiKeyOnly, environment: values.environment ?? "" });
+    const connection = openConnection(values);
+    const { environment = "" } = values;
+    const webhooks = await connection.client("webhooks");
+    const list = await webhooks.listWebhooks({ apiKeyOnly, environment });
     if (values.json) return printMessage(list);
     print(`Organization: ${sanitizeLine(list.organization?.name ?? "")}`);
     if (list.agents.length + list.workflows.length === 0) {
-      report.line(`No webhook URLs found${apiKeyOnly ? " for this API key" : ""}.`);
+      const place = `in ${environment || defaultEnvironment(connection)}`;
+      report.line(`No webhook URLs found ${place}${apiKeyOnly ? " for this API key" : ""}.`);
       return report.hint("Add `webhooks` to an agent or workflow in svc-project.yaml and run `svc push`.");
     }
     printTargets("Agent webhooks", list.agents, values.verbose);

@@ -67,5 +67,6 @@ export function templateFiles(template: TemplateName, projectName: string): Reco
   }
   const projectFile = files["svc-project.yaml"] ?? "";
   files["svc-project.yaml"] = projectFile.replace(/^name: .*$/m, `name: ${JSON.stringify(projectName)}`);
-  return files;
+  // The order of a folder's entries depends on the runtime.
+  return Object.fromEntries(Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
