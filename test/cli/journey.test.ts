@@ -14,7 +14,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
   test("an empty list exits with 0 and prints a hint", async () => {
     const none = await service.run("webhook list");
     expect(none.stdout).toBe("Organization: Default organization\n");
-    expect(none.stderr).toMatch(/^No webhook URLs found\.\nhint: {2}Add `webhooks` .* `svc push`\.\n$/);
+    expect(none.stderr).toMatch(/^No webhook URLs found in production\.\nhint: {2}Add `webhooks` .* `svc push`\.\n$/);
     expect(none.code).toBe(0);
     expect(await service.json("webhook list")).toMatchObject({ agents: [], workflows: [] });
     for (const [line, message] of [
@@ -139,7 +139,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     for (const [line, advice] of [
       [`executions show exe_${missing}`, "Check the name or ID"],
       [`deployments show dep_${missing}`, "Check the name or ID"],
-      ["run nobody", "Run `svc status` to see what is deployed"],
+      ["run nobody", "Known names in production: triage, triage-backlog."],
     ] as const) {
       const { code, stdout, stderr } = await service.run(line);
       expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);

@@ -107,6 +107,8 @@ async function checked(page: string, argv: readonly string[], isName = false): P
     const message = (error as Error).message;
     // The name of a command alone stands for the command.
     if (isName && /is required|requires a value|^There is no command "svc admin"/.test(message)) return;
+    // A placeholder such as `<id>` or `exe_…` stands for an ID.
+    if (/must be \w{3}_ and 26 .*, not "(?:<[^"]*|x|\w{3}_[^"]{0,3})"/.test(message)) return;
     throw new Error(`${page}: svc ${argv.join(" ")}: ${message}`);
   }
 }
