@@ -109,7 +109,7 @@ describe.each(commandRuntimes("bun"))("hostile text with svc on %s", (runtime) =
     await fails(["run", hostile], 1);
     await fails(["run", "hostile", "--data", hostile], 2);
     await fails(["run", "hostile", "--data", "-"], 2, { input: hostile });
-    await fails(["executions", "show", hostile], 1);
+    await fails(["executions", "show", hostile], 2);
     await fails(["status"], 2, { env: { SVC_BASE_URL: hostile } });
     await fails(["serve", "--host", hostile, "--port", "0"], 1);
     await fails(["serve", "--public-url", hostile], 1);

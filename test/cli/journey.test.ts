@@ -14,7 +14,9 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
   test("an empty list exits with 0 and prints a hint", async () => {
     const none = await service.run("webhook list");
     expect(none.stdout).toBe("Organization: Default organization\n");
-    expect(none.stderr).toMatch(/^No webhook URLs found in production\.\nhint: {2}Add `webhooks` .* `svc push`\.\n$/);
+    expect(none.stderr).toMatch(
+      /^No webhook URLs found in production\.\nhint: {2}Add `webhooks` .* `svc push`\.\n$/,
+    );
     expect(none.code).toBe(0);
     expect(await service.json("webhook list")).toMatchObject({ agents: [], workflows: [] });
     for (const [line, message] of [
