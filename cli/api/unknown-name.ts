@@ -1,4 +1,3 @@
-import { Code, ConnectError } from "@connectrpc/connect";
 import { suggest } from "../../project/suggest.ts";
 import { CliError } from "../app/errors.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
@@ -21,6 +20,8 @@ export async function withSuggestion<Result>(
   try {
     return await request;
   } catch (error) {
+    // Lazy: the help of a command imports nothing of Connect.
+    const { Code, ConnectError } = await import("@connectrpc/connect");
     if (!(error instanceof ConnectError) || error.code !== Code.NotFound) throw error;
     const all = await known().catch(() => null);
     if (all === null) throw error;
