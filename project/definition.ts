@@ -26,6 +26,10 @@ export interface TargetDefinition {
   /** 1 to 64 of `A-Z a-z 0-9 _ -`, first a letter or digit; unique over agents and workflows. */
   name: string;
   displayName: string;
+  /** For people and models: 1 to 1,024 characters. Absent without one. */
+  description?: string;
+  /** Offered to models as a tool. */
+  exposeAsTool?: true;
   /** Path of the module within the project, with `/`: for example `agents/triage.ts`. */
   module: string;
   /** Seconds per attempt; more than 0. Default 300. */

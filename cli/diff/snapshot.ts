@@ -17,9 +17,12 @@ export function snapshotOfProject(definition: ProjectDefinition, files: readonly
   const { agents, workflows, schedules } = definition;
   const targets = (list: readonly TargetDefinition[]): Items =>
     new Map(
-      list.map(({ name, displayName, timeoutSeconds, retry }) => [
+      list.map(({ name, displayName, description = "", exposeAsTool = false, timeoutSeconds, retry }) => [
         name,
-        targetAttributes(displayName, timeoutSeconds, retry?.maxRetries ?? 0),
+        {
+          ...targetAttributes(displayName, timeoutSeconds, retry?.maxRetries ?? 0),
+          ...toolAttributes(description, exposeAsTool),
+        },
       ]),
     );
   return {
@@ -43,9 +46,12 @@ export function snapshotOfProject(definition: ProjectDefinition, files: readonly
 export function snapshotOfDeployment(deployment: Deployment): Snapshot {
   const targets = (list: readonly DeployedTarget[]): Items =>
     new Map(
-      list.map(({ name, displayName, timeout, maxRetries }) => [
+      list.map(({ name, displayName, description, exposeAsTool, timeout, maxRetries }) => [
         name,
-        targetAttributes(displayName, msOf(timeout) / 1000, maxRetries),
+        {
+          ...targetAttributes(displayName, msOf(timeout) / 1000, maxRetries),
+          ...toolAttributes(description, exposeAsTool),
+        },
       ]),
     );
   return {
@@ -63,6 +69,10 @@ export function snapshotOfDeployment(deployment: Deployment): Snapshot {
 
 function targetAttributes(displayName: string, timeoutSeconds: number, maxRetries: number): Attributes {
   return { display_name: displayName, timeout: `${timeoutSeconds} s`, retries: String(maxRetries) };
+}
+
+function toolAttributes(description: string, exposeAsTool: boolean): Attributes {
+  return { ...(description !== "" && { description }), expose_as_tool: String(exposeAsTool) };
 }
 
 /** Each path of a mapping is an attribute of its own, so that a changed entry is one line of the plan. */

@@ -95,10 +95,11 @@ function scheduleLines({ schedules }: Deployment): string[] {
 
 function targetLine(targets: readonly DeployedTarget[]): (target: DeployedTarget) => string {
   const width = widest(targets.map(({ name }) => name));
-  return ({ name, displayName, timeout, maxRetries }) => {
+  return ({ name, displayName, timeout, maxRetries, exposeAsTool }) => {
     const display = displayName === name ? "" : `  ${sanitizeLine(displayName)}`;
     const retries = maxRetries === 0 ? "" : `, ${count(maxRetries, "retry", "retries")}`;
-    return `${name.padEnd(width)}${display}  ${colors.dim(`timeout ${duration(msOf(timeout))}${retries}`)}`;
+    const tool = exposeAsTool ? ", tool" : "";
+    return `${name.padEnd(width)}${display}  ${colors.dim(`timeout ${duration(msOf(timeout))}${retries}${tool}`)}`;
   };
 }
 

@@ -19,6 +19,18 @@ export function readText(view: View): string | null {
   return value;
 }
 
+/** Text of several lines, without white space around it. */
+export function readDescription(view: View): string | null {
+  const { value } = view;
+  if (typeof value !== "string") return view.fail(`${view.path} must be text, not ${view.description}`);
+  if (value.trim() === "") return view.fail(`${view.path} must not be empty`);
+  if (value.length > 1024)
+    return view.fail(`${view.path} may have at most 1024 characters, not ${value.length}`);
+  if (/[^\P{Cc}\t\n]/u.test(value))
+    return view.fail(`${view.path} may have no control characters other than tabs and line breaks`);
+  return value.trim();
+}
+
 export function readName(view: View): string | null {
   const text = readText(view);
   if (text === null || isName(text)) return text;

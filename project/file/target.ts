@@ -1,8 +1,11 @@
 import type { RetryPolicy, TargetDefinition, TargetKind } from "../definition.ts";
 import { findModule, moduleCandidates } from "./module.ts";
-import { readBoolean, readChoice, readName, readNumber, readText } from "./scalars.ts";
+import { readBoolean, readChoice, readDescription, readName, readNumber, readText } from "./scalars.ts";
 import type { View } from "./view.ts";
 import { readWebhooks } from "./webhook.ts";
+
+/** Begins the names of the tools with which models control the service. */
+export const controlToolPrefix = "svc_";
 
 const weekSeconds = 7 * 24 * 3600;
 
@@ -27,12 +30,25 @@ function readTarget(
   files: ReadonlySet<string> | undefined,
   claimed: Map<string, TargetKind>,
 ): TargetDefinition | null {
-  const fields = view.fields(["name", "display_name", "timeout", "enable_retry", "retry_policy", "webhooks"]);
+  const fields = view.fields([
+    "name",
+    "display_name",
+    "description",
+    "expose_as_tool",
+    "timeout",
+    "enable_retry",
+    "retry_policy",
+    "webhooks",
+  ]);
   if (fields === null) return null;
   const nameView = fields.require("name");
   const name = nameView === null ? null : readName(nameView);
   const displayNameView = fields.get("display_name");
   const displayName = displayNameView === null ? name : readText(displayNameView);
+  const descriptionView = fields.get("description");
+  const description = descriptionView === null ? "" : readDescription(descriptionView);
+  const toolView = fields.get("expose_as_tool");
+  const isTool = toolView === null ? false : readBoolean(toolView);
   const timeoutView = fields.get("timeout");
   const timeoutSeconds =
     timeoutView === null ? 300 : readNumber(timeoutView, { min: 0, above: true, max: weekSeconds });
@@ -49,15 +65,23 @@ function readTarget(
     return nameView.fail(`an agent and a workflow may not share the name "${name}"`);
   }
   claimed.set(name, kind);
+  if (isTool && name.startsWith(controlToolPrefix)) {
+    return nameView.fail(
+      `${kind} "${name}" may not be a tool: tools whose name begins with ${controlToolPrefix} belong to the service`,
+    );
+  }
   const module = findModule(kind, name, files);
   if (module === null) {
     return nameView.fail(`${kind} "${name}" has no module: expected ${moduleCandidates(kind, name)}`);
   }
-  if (displayName === null || timeoutSeconds === null || retries === null || policy === null) return null;
+  if (displayName === null || description === null || isTool === null) return null;
+  if (timeoutSeconds === null || retries === null || policy === null) return null;
   return {
     kind,
     name,
     displayName,
+    ...(description !== "" && { description }),
+    ...(isTool && { exposeAsTool: true }),
     module,
     timeoutSeconds,
     retry: retries ? policy : null,

@@ -6,6 +6,7 @@ import {
   name,
   number,
   optionalList,
+  paragraphs,
   ref,
   type Schema,
   text,
@@ -19,6 +20,11 @@ export function target(kind: TargetKind): Schema {
       `Name of the ${kind}, and of its module ${kind}s/<name>.ts. Agents and workflows do not share names.`,
     ),
     display_name: text("Name for people. Default: the name."),
+    description: paragraphs(`What the ${kind} does, for people and models.`),
+    expose_as_tool: flag(
+      `Whether models can run the ${kind} as a tool, over the Model Context Protocol. Its name may not begin with svc_.`,
+      false,
+    ),
     timeout: number("Seconds that an attempt may take.", {
       exclusiveMinimum: 0,
       maximum: weekSeconds,

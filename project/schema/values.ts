@@ -10,6 +10,17 @@ export function text(description: string, more: object = {}): Schema {
   return { type: "string", minLength: 1, maxLength: 256, pattern: line, description, ...more };
 }
 
+/** Text that may have line breaks. */
+export function paragraphs(description: string): Schema {
+  return {
+    type: "string",
+    minLength: 1,
+    maxLength: 1024,
+    pattern: "^(?=[^]*\\S)[^\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]*$",
+    description,
+  };
+}
+
 export function name(description: string, more: object = {}): Schema {
   return { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description, ...more };
 }

@@ -11,6 +11,8 @@ const lines = [
   "agents:",
   "  - name: triage",
   "    display_name: T",
+  "    description: Sorts mail",
+  "    expose_as_tool: true",
   "    timeout: 10",
   "    enable_retry: true",
   "    retry_policy: { max_retries: 5, strategy: fixed, initial_delay: 0.5 }",

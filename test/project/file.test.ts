@@ -28,6 +28,11 @@ network: [API.github.com, "*.stripe.com", "db.example.com:5432"]
 agents:
   - name: triage
     display_name: Triage of mail
+    description: |
+      Sorts mail.
+
+      Reads "subject".
+    expose_as_tool: true
     timeout: 12.5
     enable_retry: true
     retry_policy: { max_retries: 5, strategy: fixed, initial_delay: 0.5, max_delay: 60 }
@@ -74,6 +79,8 @@ describe("accepts a file", () => {
           kind: "agent",
           name: "triage",
           displayName: "Triage of mail",
+          description: 'Sorts mail.\n\nReads "subject".',
+          exposeAsTool: true,
           module: "agents/triage.ts",
           timeoutSeconds: 12.5,
           retry: { maxRetries: 5, strategy: "fixed", initialDelaySeconds: 0.5, maxDelaySeconds: 60 },
@@ -277,6 +284,15 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     "an initial delay over the maximum",
     `${head}agents: [{ name: triage, retry_policy: { initial_delay: 500 } }]\n`,
     [/initial_delay \(500\) may not be over max_delay \(300\)/],
+  ],
+  [
+    "bad descriptions, and a tool with the prefix of the service's tools",
+    `${head}agents: [{ name: triage, description: "" }, { name: notify, description: "a\\u0007" }, { name: svc_a, expose_as_tool: true }]\n`,
+    [
+      /agents\[0\]\.description must not be empty/,
+      /agents\[1\]\.description may have no control characters/,
+      /agent "svc_a" may not be a tool: tools whose name begins with svc_ belong to the service/,
+    ],
   ],
   [
     "an unknown strategy",

@@ -71,7 +71,14 @@ const files: readonly object[] = [
     ...base,
     agents: [
       {
-        ...{ name: "a", display_name: "A", timeout: 10, enable_retry: true },
+        ...{
+          name: "a",
+          display_name: "A",
+          description: "Sorts mail.\nFast.",
+          expose_as_tool: true,
+          timeout: 10,
+          enable_retry: true,
+        },
         retry_policy: { max_retries: 5, strategy: "fixed", initial_delay: 0.5, max_delay: 60 },
       },
     ],

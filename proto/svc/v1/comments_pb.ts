@@ -39,6 +39,8 @@ export const comments: Readonly<Record<string, string>> = {
   "svc.v1.DeployedTarget.display_name": "Display name. Default: the name.",
   "svc.v1.DeployedTarget.timeout": "Time limit of one attempt. Default 300 s.",
   "svc.v1.DeployedTarget.max_retries": "Maximum number of retries of a failed execution. 0 means no retries.",
+  "svc.v1.DeployedTarget.description": "Description for people and models, at most 1024 characters. Empty without one.",
+  "svc.v1.DeployedTarget.expose_as_tool": "Whether models can run it as a tool over the Model Context Protocol.",
   "svc.v1.DeployedWebhook": "A webhook of a deployment.",
   "svc.v1.DeployedWebhook.kind": "Kind of the target: `agent` or `workflow`.",
   "svc.v1.DeployedWebhook.name": "Name of the agent or workflow that the webhook triggers.",
