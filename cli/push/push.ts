@@ -1,11 +1,11 @@
 import type { Client } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../project/definition.ts";
+import { emptySnapshot, type Plan, planChanges } from "../../project/plan/plan.ts";
+import { snapshotOfDeployment, snapshotOfProject } from "../../project/plan/snapshot.ts";
 import type { Deployment, DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
 import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment } from "../api/connection.ts";
 import { CliError } from "../app/errors.ts";
-import { emptySnapshot, type Plan, planChanges } from "../diff/plan.ts";
-import { snapshotOfDeployment, snapshotOfProject } from "../diff/snapshot.ts";
 import { stderrColors as colors } from "../terminal/colors.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { bytes, count, duration } from "../terminal/format.ts";

@@ -1,6 +1,6 @@
+import { type Change, emptySnapshot, type Plan, planChanges } from "../../project/plan/plan.ts";
+import { snapshotOfDeployment } from "../../project/plan/snapshot.ts";
 import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
-import { type Change, emptySnapshot, type Plan, planChanges } from "../diff/plan.ts";
-import { snapshotOfDeployment } from "../diff/snapshot.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
 import { count } from "../terminal/format.ts";
 import { report } from "../terminal/report.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { futureTime, integer, pastTime } from "../../cli/app/option-values.ts";
-import { emptySnapshot, planChanges, type Snapshot } from "../../cli/diff/plan.ts";
 import { bytes, duration, relativeTime } from "../../cli/terminal/format.ts";
 import { lineJson, prettyJson, sanitize, sanitizeLine } from "../../cli/terminal/sanitize.ts";
+import { emptySnapshot, planChanges, type Snapshot } from "../../project/plan/plan.ts";
 
 /** A seeded generator of numbers from 0 to 1. */
 function seeded(seed: number): () => number {

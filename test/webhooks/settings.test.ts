@@ -1,8 +1,8 @@
 /** The plan of a push shows every changed setting of a webhook. */
 import { expect, test } from "vitest";
-import { planChanges } from "../../cli/diff/plan.ts";
-import { snapshotOfProject } from "../../cli/diff/snapshot.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
+import { planChanges } from "../../project/plan/plan.ts";
+import { snapshotOfProject } from "../../project/plan/snapshot.ts";
 
 function snapshot(webhook: object) {
   const agents = [{ name: "a", webhooks: [{ slug: "in", ...webhook }] }];

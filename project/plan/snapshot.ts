@@ -1,7 +1,7 @@
-import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
-import { webhookSettings } from "../../project/webhook/settings.ts";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { DeployedTarget, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
-import { msOf } from "../api/timestamps.ts";
+import type { ProjectDefinition, TargetDefinition } from "../definition.ts";
+import { webhookSettings } from "../webhook/settings.ts";
 import type { Attributes, Items, Snapshot } from "./plan.ts";
 
 /** A file of a package. */
@@ -49,7 +49,7 @@ export function snapshotOfDeployment(deployment: Deployment): Snapshot {
       list.map(({ name, displayName, description, exposeAsTool, timeout, maxRetries }) => [
         name,
         {
-          ...targetAttributes(displayName, msOf(timeout) / 1000, maxRetries),
+          ...targetAttributes(displayName, secondsOf(timeout), maxRetries),
           ...toolAttributes(description, exposeAsTool),
         },
       ]),
@@ -69,6 +69,10 @@ export function snapshotOfDeployment(deployment: Deployment): Snapshot {
 
 function targetAttributes(displayName: string, timeoutSeconds: number, maxRetries: number): Attributes {
   return { display_name: displayName, timeout: `${timeoutSeconds} s`, retries: String(maxRetries) };
+}
+
+function secondsOf(duration: Duration | undefined): number {
+  return duration === undefined ? 0 : Number(duration.seconds) + duration.nanos / 1e9;
 }
 
 function toolAttributes(description: string, exposeAsTool: boolean): Attributes {
