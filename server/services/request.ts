@@ -1,5 +1,10 @@
-/** The environment of requests. */
-import type { HandlerContext } from "@connectrpc/connect";
+/** The environment of requests, and whether their numbers are exact. */
+import {
+  type ContextKey,
+  type ContextValues,
+  createContextKey,
+  type HandlerContext,
+} from "@connectrpc/connect";
 
 /** Set by the dispatcher from the prefix `/env/<environment>`; never accepted from a client. */
 export const environmentHeader = "svc-environment";
@@ -14,4 +19,16 @@ export function environmentOf(named: string, context: HandlerContext): string {
 /** Like `environmentOf`, for lists: empty, which selects all environments, without a prefix in the base URL. */
 export function environmentFilter(named: string, context: HandlerContext): string {
   return named || (context.requestHeader.get(environmentHeader) ?? "");
+}
+
+const exactNumbers: ContextKey<boolean> = createContextKey(false);
+
+/** Notes that the message was JSON, and that its text has no integer that a double rounds. */
+export function withExactNumbers(values: ContextValues): ContextValues {
+  return values.set(exactNumbers, true);
+}
+
+/** False for Protobuf, whose numbers are doubles: a large one may have been rounded by the client. */
+export function hasExactNumbers({ values }: HandlerContext): boolean {
+  return values.get(exactNumbers);
 }

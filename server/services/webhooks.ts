@@ -23,7 +23,7 @@ import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { listPage, pageOf, rowsAfter } from "./page.ts";
-import { environmentOf } from "./request.ts";
+import { environmentOf, hasExactNumbers } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
 export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
@@ -44,7 +44,11 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
           "This webhook is signed: only a POST to its URL, whose raw bytes can be checked, triggers it.",
         );
       }
-      const payload = encodePayload((request.payload ?? {}) as JsonObject, app.config.limits);
+      const payload = encodePayload(
+        (request.payload ?? {}) as JsonObject,
+        app.config.limits,
+        hasExactNumbers(context),
+      );
       const name = context.requestHeader.get("idempotency-key");
       const key = idempotencyKeyOfCall(name, route, Buffer.from(payload.text));
       for (const [header, value] of Object.entries(app.limits.charge(route))) {

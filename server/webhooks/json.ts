@@ -53,6 +53,13 @@ export function parseJson(body: Uint8Array): AnyJsonResult {
   return rounded === null ? parsed : refusal("number_inexact", roundedMessage(rounded));
 }
 
+/** The refusal of a JSON body with an integer that a double rounds. Null for any other body, also when it is no JSON. */
+export function refuseRounded(body: Uint8Array): Refusal | null {
+  if (!manyDigits.test(Buffer.from(body).toString("latin1"))) return null;
+  const parsed = parseJson(body);
+  return parsed.ok || parsed.code !== "number_inexact" ? null : parsed;
+}
+
 function parse(body: Uint8Array): AnyJsonResult {
   let text: string;
   try {

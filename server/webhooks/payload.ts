@@ -5,14 +5,17 @@ import { fail } from "../errors.ts";
 import { findViolation, roundedMessage, violationMessage } from "./json.ts";
 import type { Payload } from "./trigger.ts";
 
-/** @throws ConnectError when the object is nested too deep, holds a number beyond doubles, or is too large as JSON */
-export function encodePayload(value: JsonObject, limits: Limits): Payload {
+/**
+ * @param exact - whether the numbers were checked in the text of the message
+ * @throws ConnectError when the object is nested too deep, holds a number beyond doubles, or is too large as JSON
+ */
+export function encodePayload(value: JsonObject, limits: Limits, exact: boolean): Payload {
   const violation = findViolation(value, limits.jsonDepth);
   if (violation !== null) {
     const reason = violation === "too_deep" ? "JSON_TOO_DEEP" : "NUMBER_OUT_OF_RANGE";
     throw fail(reason, violationMessage(violation, limits.jsonDepth));
   }
-  const rounded = roundedPath(value);
+  const rounded = exact ? null : roundedPath(value);
   if (rounded !== null) throw fail("NUMBER_OUT_OF_RANGE", roundedMessage(rounded));
   const text = JSON.stringify(value);
   if (Buffer.byteLength(text) > limits.webhookBytes) {

@@ -15,6 +15,7 @@ import type { Authenticator } from "../../auth/authenticator.ts";
 import { type Caller, setCaller } from "../../auth/caller.ts";
 import type { Limits } from "../../config.ts";
 import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
+import { withExactNumbers } from "../../services/request.ts";
 import { isJsonContentType, readBody } from "../../webhooks/body.ts";
 import { parseJsonObject } from "../../webhooks/json.ts";
 import { type Request, type Response, sendError, sendJson } from "../answer.ts";
@@ -93,6 +94,7 @@ export function createTranscoder(
 export function acceptCaller(context: HandlerContext): void {
   const caller = context.requestHeader.get(callerHeader) ?? "null";
   setCaller(context, JSON.parse(decodeURIComponent(caller)) as Caller | null);
+  withExactNumbers(context.values);
 }
 
 type Message = MessageInitShape<DescMessage>;

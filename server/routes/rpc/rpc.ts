@@ -6,6 +6,7 @@ import {
   type ConnectError,
   type ConnectRouter,
   createConnectRouter,
+  createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
@@ -18,12 +19,14 @@ import { type Authenticator, isPublic } from "../../auth/authenticator.ts";
 import { setCaller } from "../../auth/caller.ts";
 import { grpcDetails } from "../../errors/library.ts";
 import { fail, toPublicError } from "../../errors.ts";
+import { withExactNumbers } from "../../services/request.ts";
 import { type Request, type Response, sendError } from "../answer.ts";
 import { readInTime } from "../body-pace.ts";
 import { refuseMethod } from "../methods.ts";
 import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
 import { sendEarlyError } from "./early-error.ts";
+import { isUnaryJson, withExactIntegers } from "./exact-integers.ts";
 import { toUniversalRequest } from "./universal-request.ts";
 
 /** A message of at most 2 MiB arrives within this time. */
@@ -70,7 +73,11 @@ export function createRpcHandler({
         return refuseMethod(request, response, handler.allowedMethods);
       // The library needs an authority, which HTTP/1.0 does not require.
       request.headers.host ??= "localhost";
-      const call = toUniversalRequest(request, response, verb, readInTime(request, pace));
+      const body = readInTime(request, pace);
+      const isJson = verb === "POST" && isUnaryJson(request);
+      const checked = isJson ? withExactIntegers(request, body, router.readMaxBytes ?? 0xffff_ffff) : body;
+      const call = toUniversalRequest(request, response, verb, checked);
+      if (isJson) call.contextValues = withExactNumbers(createContextValues());
       const result = await handler(call);
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);

@@ -29,7 +29,7 @@ import { detailed, toExecution, toExecutionSummary } from "../convert.ts";
 import { tailLogs, watchExecution } from "../follow.ts";
 import { hasMessageLimit } from "../grpc-size.ts";
 import { listPage, pageOf } from "../page.ts";
-import { environmentFilter, environmentOf } from "../request.ts";
+import { environmentFilter, environmentOf, hasExactNumbers } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
 import { replay } from "./replay.ts";
 
@@ -56,7 +56,11 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
       const { orgId } = callerOf(context);
       const environment = environmentOf(request.environment, context);
       const { kind } = request;
-      const input = encodePayload((request.input ?? {}) as JsonObject, app.config.limits);
+      const input = encodePayload(
+        (request.input ?? {}) as JsonObject,
+        app.config.limits,
+        hasExactNumbers(context),
+      );
       const header = context.requestHeader.get("idempotency-key");
       const once = onceForRun(environment, header, [request.name, kind, input.text]);
       const { row, replayed } = await engine.write(function* () {
@@ -114,7 +118,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
       const input =
         request.input === undefined
           ? original.input
-          : encodePayload(request.input as JsonObject, app.config.limits).text;
+          : encodePayload(request.input as JsonObject, app.config.limits, hasExactNumbers(context)).text;
       const row = await engine.write(() => replay(original, input, request.deploymentId));
       return toExecution(row, hasMessageLimit(context));
     },
