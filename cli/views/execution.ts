@@ -5,6 +5,7 @@ import { duration } from "../terminal/format.ts";
 import { prettyJson, sanitize, sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section } from "../terminal/table.ts";
 import { linesOf } from "../terminal/wrap.ts";
+import { executionTree } from "./execution-tree.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One execution in full. */
@@ -35,6 +36,7 @@ export async function executionText(execution: Execution): Promise<string> {
     section("Response", execution.response === undefined ? "" : responseText(execution.response)),
     section("Error", error === undefined ? "" : errorText(error)),
     section("Failed attempts", showsAttempts ? attempts.map(attemptText) : []),
+    section("Child executions", executionTree(execution, 2)),
   ]);
 }
 

@@ -11,6 +11,7 @@ import {
   DeploymentSchema,
 } from "../../proto/svc/v1/deployment_pb.ts";
 import {
+  type Attempt,
   AttemptSchema,
   type Execution,
   ExecutionErrorSchema,
@@ -141,7 +142,9 @@ export function toExecution(row: ExecutionRow, limited: boolean): Execution {
 
 function fitExecution(message: Execution, row: ExecutionRow): Execution {
   const texts = [row.input, row.output, row.error, row.unmapped, row.mapping, row.response];
-  const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  // A message with other executions is always measured.
+  const start = message.descendants.length > 0 ? Number.POSITIVE_INFINITY : 0;
+  const length = texts.reduce((sum, text) => sum + (text?.length ?? 0), start);
   const omitInput = (execution: Execution) => {
     execution.input = undefined;
     execution.inputOmitted = true;
@@ -156,8 +159,14 @@ function fitExecution(message: Execution, row: ExecutionRow): Execution {
 }
 
 /** Adds the fields that only `GetExecution` returns. */
-export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[], limited: boolean): Execution {
+export function detailed(
+  row: ExecutionRow,
+  attempts: readonly AttemptRow[],
+  tree: Pick<Execution, "descendants" | "childCount"> | undefined,
+  limited: boolean,
+): Execution {
   const message = toExecution(row, false);
+  Object.assign(message, tree);
   const trace = row.mapping === null ? [] : parseStored<TraceEntry[]>(row.mapping);
   message.mapping = trace.map(({ type, stoppedAt, because, ...entry }) =>
     create(MappingStepSchema, {
@@ -170,16 +179,18 @@ export function detailed(row: ExecutionRow, attempts: readonly AttemptRow[], lim
   if (row.response !== null) {
     message.response = create(ExecutionResponseSchema, parseStored<AttemptResponse>(row.response));
   }
-  message.attempts = attempts.map((attempt) =>
-    create(AttemptSchema, {
-      attempt: attempt.attempt,
-      startedAt: optionalTime(attempt.started_at),
-      finishedAt: timestampFromMs(attempt.finished_at),
-      error: create(ExecutionErrorSchema, parseStored<StoredError>(attempt.error)),
-      retryAt: optionalTime(attempt.retry_at),
-    }),
-  );
+  message.attempts = attempts.map(toAttempt);
   return limited ? fitExecution(message, row) : message;
+}
+
+export function toAttempt(row: AttemptRow): Attempt {
+  return create(AttemptSchema, {
+    attempt: row.attempt,
+    startedAt: optionalTime(row.started_at),
+    finishedAt: timestampFromMs(row.finished_at),
+    error: create(ExecutionErrorSchema, parseStored<StoredError>(row.error)),
+    retryAt: optionalTime(row.retry_at),
+  });
 }
 
 export function toLogLine(row: LogRow): LogLine {

@@ -32,6 +32,7 @@ import { listPage, pageOf } from "../page.ts";
 import { environmentFilter, environmentOf, hasExactNumbers } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
 import { replay } from "./replay.ts";
+import { readTree, toTree } from "./tree.ts";
 
 /** Rows with values may take several MiB each. */
 const fullRows = 16;
@@ -101,8 +102,11 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
     async getExecution(request, context) {
       const { orgId } = callerOf(context);
       const row = await require(orgId, request.executionId);
-      const attempts = await engine.read(() => listAttempts(orgId, row.execution_id));
-      return detailed(row, attempts, hasMessageLimit(context));
+      const id = row.execution_id;
+      const attempts = await engine.read(() => listAttempts(orgId, id));
+      const tree =
+        request.view === "tree" ? toTree(id, await engine.read(() => readTree(orgId, id))) : undefined;
+      return detailed(row, attempts, tree, hasMessageLimit(context));
     },
 
     async cancelExecution(request, context) {

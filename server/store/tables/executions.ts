@@ -130,10 +130,10 @@ const SELECT_PAGE = `SELECT * FROM executions
 WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR status = ?3) AND (?4 = '' OR name = ?4)
   AND (?5 = '' OR kind = ?5) AND created_at >= ?6 AND (?7 = '' OR execution_id < ?7)
 ORDER BY execution_id DESC LIMIT ?8`;
-/** Without the columns whose values may be large. */
-const SUMMARY = `org_id, execution_id, status, kind, name, origin, deployment_id, environment, replay_of, webhook, error,
-  attempt, losses, runner_losses, alone, parent_execution_id, parent_key, depth, cancel_requested, due_at, lease_owner,
-  lease_until, created_at, started_at, attempt_started_at, finished_at, size_bytes`;
+/** The columns without those whose values may be large. */
+export const SUMMARY = `org_id, execution_id, status, kind, name, origin, deployment_id, environment, replay_of, webhook,
+  error, attempt, losses, runner_losses, alone, parent_execution_id, parent_key, depth, cancel_requested, due_at,
+  lease_owner, lease_until, created_at, started_at, attempt_started_at, finished_at, size_bytes`;
 const SELECT_SUMMARIES = SELECT_PAGE.replace("*", SUMMARY);
 /** One statement for both states: between two, an execution could change from one to the other. */
 const CANCEL = `UPDATE executions SET cancel_requested = 1,
@@ -147,6 +147,7 @@ const COUNT_BY_STATUS = `SELECT status, COUNT(*) AS count FROM executions
 WHERE org_id = ?1 AND created_at >= ?2 GROUP BY status`;
 
 export interface AttemptRow {
+  execution_id: string;
   attempt: number;
   started_at: number | null;
   finished_at: number;
