@@ -7,6 +7,7 @@ import { checkDatabaseUrl } from "./database-url.ts";
 import { parseRunnerNetwork, type RunnerNetwork } from "./runner-network.ts";
 import type { RuntimeName } from "./runtime.ts";
 import { parseStorageUrl, type S3Config } from "./storage-url.ts";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "./telemetry/log/index.ts";
 
 export interface Limits {
   /** Bytes of a request body. */
@@ -79,7 +80,17 @@ export interface Config {
   runners: RunnerConfig;
   /** Allows several organizations although the boundary around runners does not stop malicious code. */
   allowUnsandboxed: boolean;
+  log: LogConfig;
   limits: Limits;
+}
+
+/** The log of the server itself. */
+export interface LogConfig {
+  /** Null: text on a terminal, JSON elsewhere. */
+  format: LogFormat | null;
+  level: LogLevel;
+  /** Whether each request is logged. */
+  access: boolean;
 }
 
 export interface DatabaseConfig {
@@ -188,6 +199,11 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
       network: parseRunnerNetwork(env.SVC_RUNNER_NETWORK || "public"),
     },
     allowUnsandboxed: env.SVC_ALLOW_UNSANDBOXED === "1",
+    log: {
+      format: oneOf("SVC_LOG", env.SVC_LOG, logFormats),
+      level: oneOf("SVC_LOG_LEVEL", env.SVC_LOG_LEVEL, logLevels) ?? "info",
+      access: env.SVC_ACCESS_LOG === "1",
+    },
     limits: limits(env),
   };
 }

@@ -19,6 +19,7 @@ import {
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
 import { deleteOldChecks } from "./store/tables/module-checks.ts";
 import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
+import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;
@@ -54,7 +55,7 @@ export class Housekeeper {
       this.#round = this.#round
         .then(() => this.round(Date.now()))
         .catch((error: unknown) => {
-          console.error("Housekeeping failed:", error instanceof Error ? error.message : error);
+          log.error("Housekeeping failed", { reason: reasonOf(error) });
         });
     }, roundMs);
   }

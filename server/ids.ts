@@ -30,7 +30,7 @@ function randomText(length: number): string {
   return text;
 }
 
-export type RandomPrefix = "org" | "key";
+export type RandomPrefix = "org" | "key" | "req";
 export type OrderedPrefix = "dep" | "exe" | "sch" | "upl" | "dlv" | "srv";
 
 /** Creates an unguessable id. */

@@ -4,6 +4,7 @@ import { describeDatabase } from "./database-url.ts";
 import { runtimeName } from "./runtime.ts";
 import { type Outside, startServer } from "./server.ts";
 import { describeStorage } from "./storage-url.ts";
+import { configureLog, log } from "./telemetry/log/index.ts";
 import { version } from "./version.ts";
 
 export type { ServeOptions } from "./config.ts";
@@ -18,12 +19,14 @@ export async function serve(options: ServeOptions, outside?: Outside): Promise<n
   // A signal that arrives while the server starts must not be lost: it stops the server as soon as it is open.
   const stop = firstSignal();
   const config = loadConfig(options, process.env);
+  const format = config.log.format ?? (process.stdout.isTTY ? "text" : "json");
+  configureLog({ format, level: config.log.level });
   const server = await startServer(config, outside);
-  console.log(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
-  if (config.storage !== null) console.log(`Packages in ${describeStorage(config.storage)}`);
-  if (config.database !== null) console.log(`Store in ${describeDatabase(config.database.url)}`);
-  if (config.role !== "all") console.log(`Role ${config.role}`);
-  if (server.isolation !== null) console.log(`Agents run on ${server.isolation}`);
+  log.info(`svc ${version} on ${runtimeName}, data in ${config.dataDir}`);
+  if (config.storage !== null) log.info(`Packages in ${describeStorage(config.storage)}`);
+  if (config.database !== null) log.info(`Store in ${describeDatabase(config.database.url)}`);
+  if (config.role !== "all") log.info(`Role ${config.role}`);
+  if (server.isolation !== null) log.info(`Agents run on ${server.isolation}`);
   warnPlainHttp(server.publicUrl);
   warnSeparateFolders(config);
   try {
@@ -32,14 +35,15 @@ export async function serve(options: ServeOptions, outside?: Outside): Promise<n
     await server.close();
     throw error;
   }
-  console.log(`Listening on ${server.url}`);
+  log.info(`Listening on ${server.url}`);
   const signal = await stop;
-  console.log(`${signal}: waiting for running executions …`);
+  log.info(`${signal}: waiting for running executions …`);
   await server.close();
-  console.log("Stopped.");
+  log.info("Stopped.");
   return 0;
 }
 
+/** Not in the log, which others may read. */
 function printFirstKey(key: string): void {
   console.log("\nFirst organization created. Its API key is shown only once:\n");
   console.log(`  export SVC_API_KEY=${key}\n`);
@@ -61,8 +65,8 @@ function firstSignal(): Promise<string> {
 /** One process cannot see whether the folder of another one is the same. */
 function warnSeparateFolders({ database, storage, dataDir }: Config): void {
   if (database === null || storage !== null) return;
-  console.error(
-    `Warning: packages are in ${dataDir}. Every process of this database needs the same folder: share it, or set SVC_STORAGE_URL.`,
+  log.warn(
+    `Packages are in ${dataDir}. Every process of this database needs the same folder: share it, or set SVC_STORAGE_URL.`,
   );
 }
 
@@ -71,8 +75,8 @@ function warnPlainHttp(publicUrl: string): void {
   const { protocol, hostname } = new URL(publicUrl);
   const loopback = hostname === "localhost" || hostname === "[::1]" || hostname.startsWith("127.");
   if (protocol === "http:" && !loopback) {
-    console.error(
-      `Warning: ${publicUrl} uses plain http. Webhook URLs are secrets: serve them over https (--tls-cert and --tls-key, or a proxy and --public-url).`,
+    log.warn(
+      `${publicUrl} uses plain http. Webhook URLs are secrets: serve them over https (--tls-cert and --tls-key, or a proxy and --public-url).`,
     );
   }
 }

@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "./store/sqlite/lock.ts";
+import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const suffix = ".lock";
 const nameLength = 8;
@@ -45,7 +46,7 @@ function removeAbandoned(folder: string): boolean {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   } catch (error) {
-    console.error(`Cannot remove ${folder}:`, error instanceof Error ? error.message : error);
+    log.error(`Cannot remove ${folder}`, { reason: reasonOf(error) });
   }
   lock.release();
   rmSync(folder + suffix, { force: true });

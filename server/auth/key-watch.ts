@@ -6,6 +6,7 @@ import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 import type { Engine } from "../store/engine.ts";
 import { getKeys, type KeyRow } from "../store/tables/organizations.ts";
+import { log } from "../telemetry/log/index.ts";
 import { type Caller, callerIn } from "./caller.ts";
 
 const intervalMs = 1_000;
@@ -84,7 +85,7 @@ export class KeyWatch {
         for (const onDead of [...(this.#streams.get(keyId) ?? [])]) onDead();
       }
     } catch (error) {
-      console.error("Cannot check the API keys of streams:", error);
+      log.error("Cannot check the API keys of streams", { error });
     }
   }
 }

@@ -23,6 +23,7 @@ import {
   type RunningExecution,
 } from "../store/tables/leases.ts";
 import { countOrganizations } from "../store/tables/organizations.ts";
+import { log } from "../telemetry/log/index.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
@@ -137,7 +138,7 @@ export class Executor {
       const accepted = await this.#accepted.add({ execution: claimed, once });
       if (accepted.executionId === row.execution_id) {
         started = 1;
-        void this.#guard(() => this.#run(toRow(claimed), pools));
+        void this.#guard(() => this.#run(toRow(claimed), pools), row.execution_id);
       }
       return accepted;
     } finally {
@@ -243,7 +244,7 @@ export class Executor {
           return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
         });
         claimed = rows.length;
-        for (const row of rows) void this.#guard(() => this.#run(row, pools));
+        for (const row of rows) void this.#guard(() => this.#run(row, pools), row.execution_id);
       } finally {
         this.#limiter.hold(orgId, deploymentId, claimed - limit);
       }
@@ -365,14 +366,14 @@ export class Executor {
   }
 
   /** An error of the store must not end the process. The leases expire, and the executions run again. */
-  async #guard(work: () => Promise<void>): Promise<void> {
+  async #guard(work: () => Promise<void>, executionId?: string): Promise<void> {
     try {
       await work();
       this.#lastError = null;
     } catch (error) {
       if (this.#closing) return;
       this.#lastError = error instanceof Error ? error.message : String(error);
-      console.error("The executor failed:", this.#lastError);
+      log.error("The executor failed", { reason: this.#lastError, execution_id: executionId });
     }
   }
 }

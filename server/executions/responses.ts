@@ -4,6 +4,7 @@ import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
 import { type NewResponse, setResponses } from "../store/tables/leases.ts";
+import { log, reasonOf } from "../telemetry/log/index.ts";
 import type { AttemptResponse } from "./pool/contract.ts";
 
 export interface ResponseOptions {
@@ -39,7 +40,7 @@ export class Responses {
     try {
       await this.#batch.add({ lease: row, response });
     } catch (error) {
-      console.error("Cannot write a response:", error instanceof Error ? error.message : error);
+      log.error("Cannot write a response", { reason: reasonOf(error), execution_id: row.execution_id });
     } finally {
       this.#writing.delete(row.execution_id);
     }

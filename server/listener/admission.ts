@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Limits } from "../config.ts";
 import { http1Handover } from "../runtime.ts";
+import { log } from "../telemetry/log/index.ts";
 import { sourceKey } from "../webhooks/rate-limit.ts";
 
 /** Descriptors that remain for everything else. Deno stops accepting for good when it has none left. */
@@ -60,7 +61,7 @@ export class Admission {
     const now = performance.now();
     if (now - this.#loggedMs < logIntervalMs) return;
     this.#loggedMs = now;
-    console.error(
+    log.error(
       `Refused ${this.#refused} connections: at most ${this.#max} may be open (SVC_MAX_CONNECTIONS), and ${this.#maxPerAddress} from one address (SVC_MAX_CONNECTIONS_PER_ADDRESS).`,
     );
     this.#refused = 0;

@@ -1,6 +1,7 @@
 /** Starts and stops a server that listens. */
 import type { AddressInfo, Server } from "node:net";
 import { StartError } from "../errors.ts";
+import { log } from "../telemetry/log/index.ts";
 
 export function listening(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -23,7 +24,7 @@ function logAcceptError(): (error: Error) => void {
     const now = performance.now();
     if (now - lastMs < logIntervalMs) return;
     lastMs = now;
-    console.error("Cannot accept a connection:", error.message);
+    log.error("Cannot accept a connection", { reason: error.message });
   };
 }
 

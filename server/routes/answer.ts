@@ -4,6 +4,7 @@ import type { ServerHttp2Stream } from "node:http2";
 import type { ConnectError } from "@connectrpc/connect";
 import { errorJson, statusHeader, statusOf } from "../errors.ts";
 import { discardRest, mustClose } from "./body-pace.ts";
+import { requestIdHeader, requestIdOf } from "./request-id.ts";
 
 /** Requests and responses of all HTTP versions have the interface of `node:http`. */
 export type Request = IncomingMessage;
@@ -43,6 +44,7 @@ export function sendWhole(
   }
   const stream = response.stream as ServerHttp2Stream;
   if (stream.destroyed || stream.closed) return;
+  response.statusCode = status;
   // Drops headers that HTTP/2 does not have.
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   stream.respond({ ":status": status, ...response.getHeaders() });
@@ -70,6 +72,7 @@ export function sendError(
   const all: Record<string, string> = { ...headers };
   const request: Request | undefined = response.req;
   if (request !== undefined) {
+    all[requestIdHeader] = requestIdOf(request);
     if (mustClose(request)) all.connection = "close";
     discardRest(request, response);
   }

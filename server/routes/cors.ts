@@ -21,6 +21,7 @@ const requestHeaders = [
   "prefer",
   "user-agent",
   "x-grpc-web",
+  "x-request-id",
   "x-user-agent",
 ].join(", ");
 /** Response headers that scripts may read besides the safelisted ones. */
@@ -37,6 +38,7 @@ const exposedHeaders = [
   "preference-applied",
   "retry-after",
   "www-authenticate",
+  "x-request-id",
 ].join(", ");
 /** Browsers ask again after this time. Chromium caps it at 7,200 s. */
 const maxAgeSeconds = 7_200;

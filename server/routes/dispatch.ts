@@ -11,6 +11,7 @@ import { registerStandardServices } from "../services/standard/index.ts";
 import { Readiness } from "../services/standard/readiness.ts";
 import { validateRequests } from "../services/validation/interceptor.ts";
 import { version } from "../version.ts";
+import { logAccess } from "./access-log.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { discardRest } from "./body-pace.ts";
 import { createCors } from "./cors.ts";
@@ -18,6 +19,8 @@ import { createHostCheck } from "./host.ts";
 import { notAllowed, refuseMethod } from "./methods.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
 import { originForm } from "./origin-form.ts";
+import { report } from "./report.ts";
+import { requestIdHeader, requestIdOf } from "./request-id.ts";
 import { RuleTable, rulesOf } from "./rest/http-rule.ts";
 import { acceptCaller, createTranscoder } from "./rest/transcode.ts";
 import { deadlines } from "./rpc/deadline.ts";
@@ -49,7 +52,6 @@ export interface DispatchOptions {
 }
 
 export function createDispatcher({ app, authenticator, keyWatch, isReady }: DispatchOptions): Handler {
-  const report = (error: unknown) => console.error("Request failed:", error);
   const routes = (router: ConnectRouter) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
@@ -78,6 +80,7 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
   const sendOpenApi = createOpenApiHandler({ services, version, publicUrl: app.config.publicUrl });
   const checkHost = createHostCheck(app.config);
   const cors = createCors(app.config.corsOrigins);
+  const { access } = app.config.log;
 
   async function handle(request: Request, response: Response): Promise<void> {
     checkHost(request);
@@ -91,6 +94,8 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       return handleWebhook({ app, request, response, match, environment: named, report });
     }
     discardRest(request, response);
+    // The call is logged under the same id.
+    if (access) request.headers[requestIdHeader] = requestIdOf(request);
     if (match !== null && "allow" in match && preflightMethods.has(request.method ?? "")) {
       const posted = rules.match("POST", path);
       const named = environment || defaultEnvironment;
@@ -118,17 +123,22 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       sendOpenApi(request, response);
     } else if (isObjectPath(path)) {
-      await handleObject(app, request, response, path, new URLSearchParams(query), report);
+      await handleObject(app, request, response, path, new URLSearchParams(query));
     } else {
       throw fail("PATH_UNKNOWN", "This path does not exist.");
     }
   }
 
   return (request, response) => {
+    if (access) logAccess(request, response);
     // An error ends its own request only.
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendError(response, toPublicError(error, report));
+      else
+        sendError(
+          response,
+          toPublicError(error, (cause) => report(cause, requestIdOf(request))),
+        );
     });
   };
 }

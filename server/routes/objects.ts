@@ -8,6 +8,8 @@ import { ContentMismatch, type ObjectKey } from "../storage/contract.ts";
 import { finishUpload, getUpload } from "../store/tables/objects.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { readInTime } from "./body-pace.ts";
+import { report } from "./report.ts";
+import { requestIdOf } from "./request-id.ts";
 
 /** A package of 50 MiB arrives within two hours; no fixed time suits all sizes and links. */
 const pace = { minBytesPerSecond: 8 * 1024, windowMs: 10_000, totalMs: Number.POSITIVE_INFINITY };
@@ -22,7 +24,6 @@ export async function handleObject(
   response: Response,
   path: string,
   query: URLSearchParams,
-  report: (error: unknown) => void,
 ): Promise<void> {
   try {
     const signed = app.storage.verifyUrl?.(request.method ?? "", path, query) ?? null;
@@ -34,7 +35,10 @@ export async function handleObject(
     else await send(app, response, signed.key, signed.name);
   } catch (error) {
     if (response.headersSent) response.destroy();
-    else sendError(response, toPublicError(mismatchOf(error), report), { connection: "close" });
+    else {
+      const known = toPublicError(mismatchOf(error), (cause) => report(cause, requestIdOf(request)));
+      sendError(response, known, { connection: "close" });
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import type { ScheduleDefinition } from "../../project/definition.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { listRunnableSchedules, setNextDue } from "../store/tables/schedules.ts";
+import { log } from "../telemetry/log/index.ts";
 import { nextDue } from "./next-due.ts";
 import { batchSize, processDueTicks, startWaitingTicks } from "./ticks.ts";
 
@@ -90,7 +91,7 @@ export class Scheduler {
         (error: unknown) => {
           if (this.#closed) return;
           this.#error = error instanceof Error ? error.message : String(error);
-          console.error("The scheduler failed:", this.#error);
+          log.error("The scheduler failed", { reason: this.#error });
         },
       )
       .finally(() => {

@@ -2,6 +2,7 @@
 import { LruCache } from "../lru.ts";
 import type { Engine } from "../store/engine.ts";
 import { listSecrets } from "../store/tables/secrets.ts";
+import { log } from "../telemetry/log/index.ts";
 import type { MasterKey } from "./master-key.ts";
 import { openSecret, sealSecret } from "./seal.ts";
 
@@ -71,6 +72,6 @@ export class Vault {
     const message = error instanceof Error ? error.message : String(error);
     if (this.#warned.has(message) || this.#warned.size >= maxWarnings) return;
     this.#warned.add(message);
-    console.error(message);
+    log.error(message);
   }
 }

@@ -8,6 +8,7 @@ import { describeBoundary } from "../executions/sandbox/boundary.ts";
 import { runtimeName } from "../runtime.ts";
 import { StorageError } from "../storage/errors.ts";
 import { countOrganizations } from "../store/tables/organizations.ts";
+import { log, reasonOf } from "../telemetry/log/index.ts";
 import { version } from "../version.ts";
 import type { App } from "./app.ts";
 
@@ -55,7 +56,7 @@ async function stateOf(check: () => Promise<unknown>): Promise<string> {
     await check();
     return "ok";
   } catch (error) {
-    console.error("Health check failed:", error instanceof Error ? error.message : error);
+    log.error("Health check failed", { reason: reasonOf(error) });
     return error instanceof StorageError ? `failing: ${error.summary}` : "failing";
   }
 }

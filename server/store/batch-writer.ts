@@ -1,4 +1,6 @@
 /** Writes rows in batches: while one batch is written, the next one collects. Batches are written in order. */
+
+import { log, reasonOf } from "../telemetry/log/index.ts";
 import type { Engine, Program } from "./engine.ts";
 
 export interface BatchOptions<Row> {
@@ -59,10 +61,7 @@ export class BatchWriter<Row> {
       });
     } catch (error) {
       if (this.#waiting === batch) this.#waiting = null;
-      console.error(
-        `Cannot write ${batch.rows.length} ${noun}:`,
-        error instanceof Error ? error.message : error,
-      );
+      log.error(`Cannot write ${batch.rows.length} ${noun}`, { reason: reasonOf(error) });
     }
   }
 }

@@ -1,4 +1,6 @@
 /** The listeners of an engine in this process, by topic. */
+
+import { log } from "../telemetry/log/index.ts";
 import type { Listener, Topic } from "./engine.ts";
 
 export class Listeners {
@@ -21,7 +23,7 @@ export class Listeners {
       try {
         listener(key);
       } catch (error) {
-        console.error("A listener of the store failed:", error);
+        log.error("A listener of the store failed", { error });
       }
     }
   }

@@ -92,6 +92,7 @@ describe("server", () => {
       "runner-network",
       "storage-url",
       "database-url",
+      "telemetry",
     ],
     [
       "store",

@@ -14,7 +14,7 @@ const main = resolve(import.meta.dirname, "../../cli/main.ts");
 const scratch = mkdtempSync(join(tmpdir(), "svc-demo-"));
 const project = join(scratch, "hello");
 const colour = process.stdout.isTTY && !process.env.NO_COLOR;
-const env: NodeJS.ProcessEnv = { ...process.env, SVC_API_KEY: "", SVC_BASE_URL: "" };
+const env: NodeJS.ProcessEnv = { ...process.env, SVC_API_KEY: "", SVC_BASE_URL: "", SVC_LOG: "text" };
 let server: ChildProcess | null = null;
 
 try {

@@ -37,6 +37,7 @@ export function bareEnvironment(): Record<string, string> {
     ...Object.fromEntries(inherited),
     // No profiles of the person who runs the tests.
     XDG_CONFIG_HOME: join(root, "test/fixtures/no-config"),
+    SVC_LOG: "text",
     SVC_SANDBOX: "none",
     SVC_RUNNER_NETWORK: "all",
     SVC_ALLOW_UNSANDBOXED: "1",

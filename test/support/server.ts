@@ -134,7 +134,7 @@ export class TestServer {
         for (const look of [...this.#waiting]) look();
       });
     });
-    const [, url = ""] = await this.printed(/Listening on (\S+)/, before);
+    const [, url = ""] = await this.printed(/Listening on ([^\s"]+)/, before);
     this.#url = url;
     if (this.#apiKey === "") [, this.#apiKey = ""] = await this.printed(/export SVC_API_KEY=(\S+)/);
     const { status } = await fetch(`${url}/readyz`);

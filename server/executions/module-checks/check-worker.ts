@@ -8,6 +8,7 @@ import {
   hasOpenCheck,
   type ModuleCheckRow,
 } from "../../store/tables/module-checks.ts";
+import { log, reasonOf } from "../../telemetry/log/index.ts";
 import type { ModuleCheck } from "../pool/contract.ts";
 
 export interface CheckResult {
@@ -57,7 +58,7 @@ export class CheckWorker {
     if (this.#closed) return;
     this.#passing ??= this.#handleAll()
       .catch((error: unknown) => {
-        console.error("Cannot check modules:", error instanceof Error ? error.message : error);
+        log.error("Cannot check modules", { reason: reasonOf(error) });
       })
       .finally(() => {
         this.#passing = null;

@@ -1,4 +1,6 @@
 /** The runners of one deployment, and the attempts that wait for them. */
+
+import { log } from "../../telemetry/log/index.ts";
 import type { Attempt, Outcome, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { PackageError } from "./modules.ts";
@@ -218,7 +220,7 @@ export class DeploymentPool {
     if (++this.#failedStarts < maxFailedStarts) return;
     this.#failedStarts = 0;
     // The cause is for the operator and may contain paths. A problem of the package is for its author.
-    console.error("Cannot start a runner:", error);
+    log.error("Cannot start a runner", { error, deployment_id: this.#deploymentId });
     this.settleQueue(
       error instanceof PackageError
         ? failure("load", error.name, error.message)

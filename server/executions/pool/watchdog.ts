@@ -6,6 +6,7 @@
  * in the runner's event loop, because users' code can block it. Inside bubblewrap `--die-with-parent` does this.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { log } from "../../telemetry/log/index.ts";
 
 const script = `
 groups=' '
@@ -47,7 +48,9 @@ function startShell(): void {
   };
   started.once("exit", onEnd);
   started.once("error", (error) => {
-    console.error("Cannot start the watchdog, so that runners may outlive a killed server:", error.message);
+    log.error("Cannot start the watchdog, so that runners may outlive a killed server", {
+      reason: error.message,
+    });
   });
   started.stdin?.on("error", () => {});
   // The watchdog must not keep a process alive whose runners have ended.

@@ -21,6 +21,8 @@ import { parseJsonObject } from "../../webhooks/json.ts";
 import { type Request, type Response, sendError, sendJson } from "../answer.ts";
 import { bodyError, jsonError } from "../body-error.ts";
 import { inviteBody } from "../body-pace.ts";
+import type { Report } from "../report.ts";
+import { requestIdHeader, requestIdOf } from "../request-id.ts";
 import { jsonWriteOptions, wireOptions } from "../wire.ts";
 import { decodeRequest } from "./decode.ts";
 import type { Match } from "./http-rule.ts";
@@ -31,7 +33,14 @@ const bodyTimeoutMs = 30_000;
 const firstItemMs = 100;
 /** Request headers that are passed to methods. */
 const timeoutHeader = "connect-timeout-ms";
-const passedHeaders = ["idempotency-key", "prefer", "svc-environment", timeoutHeader];
+const passedHeaders = [
+  "idempotency-key",
+  "prefer",
+  "svc-environment",
+  timeoutHeader,
+  requestIdHeader,
+  "traceparent",
+];
 /** Carries the caller to the router: the in-memory transport passes headers, and no context values. */
 const callerHeader = "svc-caller";
 
@@ -46,7 +55,7 @@ export function createTranscoder(
   transport: Transport,
   authenticator: Pick<Authenticator, "authorize">,
   limits: Pick<Limits, "webhookBytes" | "jsonDepth">,
-  report: (error: unknown) => void,
+  report: Report,
 ): Transcoder {
   return async (request, response, match, query) => {
     const abort = new AbortController();
@@ -78,14 +87,17 @@ export function createTranscoder(
           header,
           abort.signal,
           response,
-          report,
+          (cause) => report(cause, requestIdOf(request)),
         );
       } else {
         throw fail("UNSUPPORTED", `${method.name} is not available over REST.`);
       }
     } catch (error) {
       if (abort.signal.aborted) return;
-      sendError(response, toPublicError(ConnectError.from(error), report));
+      sendError(
+        response,
+        toPublicError(ConnectError.from(error), (cause) => report(cause, requestIdOf(request))),
+      );
     }
   };
 }

@@ -3,11 +3,20 @@ import type { Interceptor, StreamResponse, UnaryResponse } from "@connectrpc/con
 import { ConnectError } from "@connectrpc/connect";
 import { fromLibrary, isUndecodable } from "../../errors/library.ts";
 import { statusHeader, toPublicError } from "../../errors.ts";
+import type { Report } from "../report.ts";
+import { requestIdIn, withRequestId } from "../request-id.ts";
 
-/** Maps errors to public errors; passes internal errors to `report`. */
-export function publicErrors(report: (error: unknown) => void): Interceptor {
-  const map = (error: unknown) => toPublicError(isUndecodable(error) ? fromLibrary(error) : error, report);
+/** Maps errors to public errors; passes internal errors to `report`, and names the request. */
+export function publicErrors(report: Report): Interceptor {
   return (next) => async (request) => {
+    const map = (error: unknown) => {
+      const id = requestIdIn(request.header);
+      const known = isUndecodable(error) ? fromLibrary(error) : error;
+      return withRequestId(
+        toPublicError(known, (cause) => report(cause, id)),
+        id,
+      );
+    };
     try {
       return await mapErrors(await next(request), map);
     } catch (error) {

@@ -23,6 +23,8 @@ import { withExactNumbers } from "../../services/request.ts";
 import { type Request, type Response, sendError } from "../answer.ts";
 import { readInTime } from "../body-pace.ts";
 import { refuseMethod } from "../methods.ts";
+import type { Report } from "../report.ts";
+import { requestIdIn, requestIdOf, withRequestId } from "../request-id.ts";
 import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
 import { sendEarlyError } from "./early-error.ts";
@@ -36,7 +38,7 @@ export interface RpcOptions {
   routes: (router: ConnectRouter) => void;
   router: RouterOptions;
   authenticator: Pick<Authenticator, "authorize">;
-  report(error: unknown): void;
+  report: Report;
   /** Corrects the responses of the library. Default: `corrected`. */
   correct?: typeof corrected;
 }
@@ -85,7 +87,7 @@ export function createRpcHandler({
       if (rest === null) return;
       await universalResponseToNodeResponse(rest, response).catch((error: unknown) => {
         // The client ended the call. Deno does not destroy its response.
-        if (!response.destroyed && !call.signal.aborted) report(error);
+        if (!response.destroyed && !call.signal.aborted) report(error, requestIdOf(request));
       });
     },
   };
@@ -115,7 +117,7 @@ function withoutCache(header: HeadersInit | undefined): Headers {
 async function gate(
   authenticator: Pick<Authenticator, "authorize">,
   context: HandlerContext,
-  report: (error: unknown) => void,
+  report: Report,
 ): Promise<void> {
   try {
     setCaller(
@@ -123,7 +125,11 @@ async function gate(
       await authenticator.authorize(context.method, context.requestHeader.get("authorization")),
     );
   } catch (error) {
-    throw toPublicError(error, report);
+    const id = requestIdIn(context.requestHeader);
+    throw withRequestId(
+      toPublicError(error, (cause) => report(cause, id)),
+      id,
+    );
   }
   if (isPublic(context.method) && compressionHeaders.some((name) => isCompressed(context, name))) {
     throw fail("COMPRESSION_NOT_ALLOWED", "A call without an API key must not be compressed.");

@@ -23,9 +23,12 @@ import type { Route } from "../../webhooks/route-table.ts";
 import { readDeliveryId, signedFields, signsDeliveryId } from "../../webhooks/signatures/index.ts";
 import { isAllowedSource } from "../../webhooks/source.ts";
 import type { Payload } from "../../webhooks/trigger.ts";
+import { noteExecution } from "../access-log.ts";
 import { type Request, type Response, sendError, sendJson } from "../answer.ts";
 import { bodyError, contentTypeError } from "../body-error.ts";
 import { inviteBody } from "../body-pace.ts";
+import type { Report } from "../report.ts";
+import { requestIdOf } from "../request-id.ts";
 import type { Match } from "../rest/http-rule.ts";
 import { readAddress } from "./address.ts";
 import { readOtherContent, readRaw } from "./content.ts";
@@ -47,7 +50,7 @@ export interface WebhookRequest {
   response: Response;
   match: Match;
   environment: string;
-  report(error: unknown): void;
+  report: Report;
 }
 
 export async function handleWebhook(hook: WebhookRequest): Promise<void> {
@@ -57,7 +60,10 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
     const address = readAddress(hook.match, hook.environment);
     route = app.trigger.cachedRoute(address) ?? (await app.trigger.route(address));
   } catch (error) {
-    sendError(response, toPublicError(error, report));
+    sendError(
+      response,
+      toPublicError(error, (cause) => report(cause, requestIdOf(hook.request))),
+    );
     return;
   }
   await recorded(hook, route, (rejection) => deliver(hook, route, rejection));
@@ -83,7 +89,7 @@ export async function recorded(
   } catch (thrown) {
     // The sender closed the connection before the request was complete: there is nothing to answer or record.
     if (request.destroyed && !request.complete) return;
-    const error = toPublicError(thrown, report);
+    const error = toPublicError(thrown, (cause) => report(cause, requestIdOf(request)));
     rejection.httpStatus = statusOf(error);
     rejection.reason ||= error.rawMessage;
     app.rejections.add(route, rejection);
@@ -193,6 +199,7 @@ async function accept(
   const received = { headers: JSON.stringify(kept), sizeBytes };
   const accepted = await app.trigger.accept(route, payload, key, received, sources);
   const { executionId, replayed } = accepted;
+  if (app.config.log.access) noteExecution(response, executionId);
   if (replayed) headers["idempotent-replayed"] = "true";
   const { prefer } = request.headers;
   const { respond } = route.definition;

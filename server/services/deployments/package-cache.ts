@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
 import { lstat, readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
+import { log, reasonOf } from "../../telemetry/log/index.ts";
 
 interface Entry {
   /** 0 until it is unpacked. */
@@ -74,7 +75,7 @@ export class PackageCache {
     this.#evicting = this.#evicting
       .then(() => this.#evictOldest())
       .catch((error: unknown) => {
-        console.error("Cannot remove unpacked packages:", error instanceof Error ? error.message : error);
+        log.error("Cannot remove unpacked packages", { reason: reasonOf(error) });
       });
   }
 

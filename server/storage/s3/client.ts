@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { S3Config } from "../../storage-url.ts";
+import { log } from "../../telemetry/log/index.ts";
 import { StorageError } from "../errors.ts";
 import { failureOf, failureOfFetch } from "./failure.ts";
 import { presign, signRequest, type UnsignedRequest } from "./sign.ts";
@@ -65,7 +66,7 @@ export class S3Client {
         const failure = failureOfFetch(error);
         if (failure.isPermanent || number >= this.timing.attempts) {
           this.failedAtMs = Date.now();
-          console.error(`Object storage: ${title} failed: ${failure.summary}`, failure.cause ?? "");
+          log.error(`Object storage: ${title} failed: ${failure.summary}`, { error: failure.cause });
           throw failure;
         }
         await this.backoff(number);

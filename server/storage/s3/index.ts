@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StartError } from "../../errors.ts";
 import { describeStorage, type S3Config } from "../../storage-url.ts";
+import { log } from "../../telemetry/log/index.ts";
 import { StorageError } from "../errors.ts";
 import type { StorageLimits } from "../receive.ts";
 import { S3Client } from "./client.ts";
@@ -35,7 +36,7 @@ export async function openS3Storage(
         "Check SVC_STORAGE_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and the permissions of the key.";
       throw new StartError(problem, advice, error);
     }
-    console.error(`Warning: ${problem} The server starts and tries again.`);
+    log.warn(`${problem} The server starts and tries again.`);
   }
   return storage;
 }

@@ -12,6 +12,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { describeDatabase } from "../../database-url.ts";
+import { log } from "../../telemetry/log/index.ts";
 import type { Engine, Listener, Program, Row, Topic } from "../engine.ts";
 import { StoreUnavailable } from "../unavailable.ts";
 import { Connection, type Timeouts } from "./connection.ts";
@@ -258,8 +259,6 @@ async function warnAboutDurability(connection: Connection): Promise<void> {
       .query("SELECT current_setting($1) AS value", [setting])
       .catch(() => ({ rows: [] }));
     if (rows[0]?.value !== "off") continue;
-    console.error(
-      `PostgreSQL runs with ${setting} = off: a crash of its machine may lose acknowledged work.`,
-    );
+    log.warn(`PostgreSQL runs with ${setting} = off: a crash of its machine may lose acknowledged work.`);
   }
 }

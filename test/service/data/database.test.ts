@@ -18,7 +18,7 @@ test("answers 503 while PostgreSQL is away, reports it, and recovers; a start wi
   await server.start();
   expect(server.output).toMatch(/^Store in postgres:\/\/127\.0\.0\.1:\d+\/\w+$/m);
   if (!onS3)
-    expect(server.output).toMatch(/Warning: packages are in .*: share it, or set SVC_STORAGE_URL\.$/m);
+    expect(server.output).toMatch(/Warning: Packages are in .*: share it, or set SVC_STORAGE_URL\.$/m);
   const agents = { echo: { code: "export default (input) => input;", webhooks: [{ slug: "hook" }] } };
   const { webhooks } = await deploy(server, { agents });
   const hook = webhooks[0]?.url ?? "";
