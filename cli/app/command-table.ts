@@ -147,6 +147,7 @@ const service: Table = {
       revoke: leaf("Revokes an API key", () => import("../commands/keys/revoke.ts")),
     },
   },
+  mcp: leaf("Serves tools for models over standard input and output", () => import("../commands/mcp.ts")),
   open: leaf("Opens the web console in the browser", () => import("../commands/open.ts")),
   completion: leaf("Prints a completion script for a shell", () => import("../commands/completion.ts")),
   doctor: leaf(

@@ -20,7 +20,7 @@ export function target(kind: TargetKind): Schema {
       `Name of the ${kind}, and of its module ${kind}s/<name>.ts. Agents and workflows do not share names.`,
     ),
     display_name: text("Name for people. Default: the name."),
-    description: paragraphs(`What the ${kind} does, for people and models.`),
+    description: paragraphs(`Purpose of the ${kind}, for people and models.`),
     expose_as_tool: flag(
       `Whether models can run the ${kind} as a tool, over the Model Context Protocol. Its name may not begin with svc_.`,
       false,

@@ -32,6 +32,21 @@ export function isPublic(method: DescMethod): boolean {
   return requiredScope(method) === "none";
 }
 
+/** Whether the key of the caller has the scope of a method. */
+export function hasScope(method: DescMethod, { scope }: Caller): boolean {
+  const required = requiredScope(method);
+  return required !== "" && scopeAllows(scope, required);
+}
+
+/** @throws ConnectError `permission_denied` when the key of the caller lacks the scope of the method */
+export function checkScope(method: DescMethod, caller: Caller): void {
+  if (hasScope(method, caller)) return;
+  const required = requiredScope(method) || "none";
+  throw fail("SCOPE_MISSING", `Permission denied: this key needs scope ${required}.`, {
+    metadata: { required_scope: required, scope: caller.scope },
+  });
+}
+
 /** The stored time of a key's last use may be this much out of date. */
 const touchIntervalMs = 60_000;
 const maxTouchedKeys = 10_000;
@@ -74,12 +89,7 @@ export class Authenticator {
   async authorize(method: DescMethod, header: string | null): Promise<Caller | null> {
     if (isPublic(method)) return null;
     const caller = await this.authenticate(header);
-    const required = requiredScope(method);
-    if (required === "" || !scopeAllows(caller.scope, required)) {
-      throw fail("SCOPE_MISSING", `Permission denied: this key needs scope ${required || "none"}.`, {
-        metadata: { required_scope: required || "none", scope: caller.scope },
-      });
-    }
+    checkScope(method, caller);
     return caller;
   }
 

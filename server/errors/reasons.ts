@@ -14,6 +14,7 @@ export type Reason =
   | "SENDER_NOT_ALLOWED"
   | "HANDSHAKE_REFUSED"
   | "HOST_UNKNOWN"
+  | "ORIGIN_NOT_ALLOWED"
   | "URL_NOT_SIGNED"
   | "URL_EXPIRED"
   | "INVALID_ARGUMENT"
@@ -126,6 +127,11 @@ export const reasons: Readonly<Record<Reason, ReasonRow>> = {
     status: 421,
     meaning: "The server listens on loopback and does not serve the host of the request.",
     advice: "Set `SVC_ALLOWED_HOSTS` or `--public-url`.",
+  },
+  ORIGIN_NOT_ALLOWED: {
+    code: Code.PermissionDenied,
+    meaning: "The request to /mcp has the `Origin` of a website that is not allowed.",
+    advice: "Add the origin to `SVC_CORS_ORIGINS`.",
   },
   URL_NOT_SIGNED: {
     code: Code.PermissionDenied,

@@ -18,6 +18,7 @@ const requestHeaders = [
   "grpc-encoding",
   "grpc-timeout",
   "idempotency-key",
+  "mcp-protocol-version",
   "prefer",
   "user-agent",
   "x-grpc-web",

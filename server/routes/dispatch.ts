@@ -119,6 +119,10 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
         const ok = (await readiness.check()) && isReady();
         sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
       }
+    } else if (path === "/mcp") {
+      const { answerMcp } = await import("./mcp/index.ts");
+      const options = { transport, authenticator, config: app.config, report };
+      await answerMcp(options, request, response, new URLSearchParams(query));
     } else if (path === openApiPath) {
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       sendOpenApi(request, response);

@@ -11,6 +11,9 @@ interface TargetSource {
   /** The module. */
   code: string;
   timeout?: number;
+  description?: string;
+  display_name?: string;
+  expose_as_tool?: boolean;
   enable_retry?: boolean;
   retry_policy?: Readonly<Record<string, unknown>>;
   webhooks?: readonly Readonly<Record<string, unknown>>[];

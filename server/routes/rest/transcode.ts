@@ -42,7 +42,7 @@ const passedHeaders = [
   "traceparent",
 ];
 /** Carries the caller to the router: the in-memory transport passes headers, and no context values. */
-const callerHeader = "svc-caller";
+export const callerHeader = "svc-caller";
 
 export type Transcoder = (
   request: Request,
@@ -64,7 +64,7 @@ export function createTranscoder(
       const { method } = match.rule;
       const caller = await authenticator.authorize(method, request.headers.authorization ?? null);
       const message = await readMessage(request, match, query, limits);
-      const header = new Headers({ [callerHeader]: encodeURIComponent(JSON.stringify(caller)) });
+      const header = new Headers({ [callerHeader]: encodeCaller(caller) });
       for (const name of passedHeaders) {
         const value = request.headers[name];
         if (typeof value === "string") header.set(name, value);
@@ -102,7 +102,12 @@ export function createTranscoder(
   };
 }
 
-/** The gate of the in-memory router, which only the transcoder calls, after it has authorized the caller. */
+/** The value of the header that carries the caller. */
+export function encodeCaller(caller: Caller | null): string {
+  return encodeURIComponent(JSON.stringify(caller));
+}
+
+/** The gate of the in-memory router, which is called only after the caller was authorized. */
 export function acceptCaller(context: HandlerContext): void {
   const caller = context.requestHeader.get(callerHeader) ?? "null";
   setCaller(context, JSON.parse(decodeURIComponent(caller)) as Caller | null);
