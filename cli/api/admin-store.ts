@@ -1,3 +1,5 @@
+import type { Backup } from "../../server/admin/backup/create.ts";
+import type { Manifest } from "../../server/admin/backup/manifest.ts";
 import type { Admin } from "../../server/admin/index.ts";
 import type { StoreLocation } from "../../server/admin/store.ts";
 import type { DatabaseConfig } from "../../server/config.ts";
@@ -34,18 +36,55 @@ export function copyStore(
   });
 }
 
+/** Writes the embedded store and its packages to a file, or to standard output. */
+export function backUpStore(
+  dataFolder: string | undefined,
+  options: { file: string | null; overwrite: boolean; withMasterKey: boolean },
+): Promise<Backup> {
+  return onStore(
+    dataFolder,
+    async ({ dataDir, database }) => {
+      if (database !== null) throw new Error(`Cannot back up the store: ${inDatabase}`);
+      const { backUp } = await import("../../server/admin/backup/create.ts");
+      const packagesInStorage = Boolean(process.env.SVC_STORAGE_URL);
+      return backUp(dataDir, { ...options, output: process.stdout, packagesInStorage });
+    },
+    "No backup was written.",
+  );
+}
+
+/** Creates a data folder from a backup. */
+export function restoreStore(
+  backup: () => AsyncIterable<Uint8Array>,
+  dataFolder: string | undefined,
+): Promise<Manifest> {
+  return onStore(
+    dataFolder,
+    async ({ dataDir, database }) => {
+      if (database !== null) throw new Error(`Cannot restore the store: ${inDatabase}`);
+      const { restore } = await import("../../server/admin/backup/restore.ts");
+      return restore(backup(), dataDir);
+    },
+    "Nothing was restored.",
+  );
+}
+
+const inDatabase =
+  "SVC_DATABASE_URL is set, and the store is in PostgreSQL; use the means of the database, for example pg_dump and pg_restore or point-in-time recovery, and versions of the bucket for the packages.";
+
 async function onStore<Result>(
   dataFolder: string | undefined,
   work: (location: StoreLocation) => Promise<Result>,
+  ownAdvice?: string,
 ): Promise<Result> {
   const { database } = await import("../../server/config.ts");
-  let advice = "`svc admin` needs the data folder of `svc serve`; pass it with --data.";
+  let advice = ownAdvice ?? "`svc admin` needs the data folder of `svc serve`; pass it with --data.";
   try {
     const location = {
       dataDir: dataFolder ?? (process.env.SVC_DATA_DIR || ".svc"),
       database: database(process.env),
     };
-    if (location.database !== null)
+    if (location.database !== null && ownAdvice === undefined)
       advice = "SVC_DATABASE_URL selects the database; without it, the store is in the data folder.";
     return await work(location);
   } catch (error) {

@@ -156,7 +156,7 @@ const service: Table = {
   ),
   serve: leaf("Runs the service", () => import("../commands/serve.ts")),
   admin: {
-    summary: "Manages the store: organizations, API keys, schema and copies",
+    summary: "Manages the store: organizations, API keys, schema, backups and copies",
     commands: {
       organizations,
       keys: {
@@ -172,6 +172,11 @@ const service: Table = {
         },
       },
       migrate: leaf("Brings the schema up to date", () => import("../commands/admin/migrate.ts")),
+      backup: leaf(
+        "Backs up an embedded store, also while it is in use",
+        () => import("../commands/admin/backup.ts"),
+      ),
+      restore: leaf("Creates a data folder from a backup", () => import("../commands/admin/restore.ts")),
       export: leaf("Copies an embedded store to PostgreSQL", () => import("../commands/admin/export.ts")),
       import: leaf(
         "Copies a store from PostgreSQL to a data folder",

@@ -11,6 +11,9 @@ import type { CollectedFile } from "../package-file.ts";
 
 export const BLOCK_BYTES = 512;
 
+/** The largest size that the header can hold; a larger one needs a pax record. */
+const maxHeaderBytes = 0o77777777777;
+
 /** Size of the pieces in which large files are read, in bytes. */
 const readBytes = 1024 * 1024;
 
@@ -49,14 +52,17 @@ export function padded(sizeBytes: number): number {
 }
 
 function* headersOf({ path, sizeBytes, executable }: CollectedFile): Generator<Uint8Array, void, void> {
+  const records: string[] = [];
   // The name field holds 100 bytes, and only ASCII means the same to every reader.
-  if (path.length > 100 || !/^[\x20-\x7e]*$/.test(path)) {
-    const record = pathRecord(path);
-    yield header("./@PaxHeader", "x", record.length, "0000644");
-    yield record;
-    yield new Uint8Array(padded(record.length) - record.length);
+  if (path.length > 100 || !/^[\x20-\x7e]*$/.test(path)) records.push(paxRecord("path", path));
+  if (sizeBytes > maxHeaderBytes) records.push(paxRecord("size", String(sizeBytes)));
+  if (records.length > 0) {
+    const pax = encoder.encode(records.join(""));
+    yield header("./@PaxHeader", "x", pax.length, "0000644");
+    yield pax;
+    yield new Uint8Array(padded(pax.length) - pax.length);
   }
-  yield header(path, "0", sizeBytes, executable ? "0000755" : "0000644");
+  yield header(path, "0", Math.min(sizeBytes, maxHeaderBytes), executable ? "0000755" : "0000644");
 }
 
 function header(name: string, type: "0" | "x", sizeBytes: number, mode: string): Uint8Array {
@@ -77,12 +83,12 @@ export function checksum(block: Uint8Array): number {
   return sum;
 }
 
-/** A pax record: length, space, `path=`, value, newline. The length counts its own digits. */
-function pathRecord(path: string): Uint8Array {
-  const body = encoder.encode(` path=${path}\n`).length;
+/** A pax record: length, space, key, `=`, value, newline. The length counts its own digits. */
+function paxRecord(key: string, value: string): string {
+  const body = encoder.encode(` ${key}=${value}\n`).length;
   let length = body + 1;
   while (String(length).length + body !== length) length = String(length).length + body;
-  return encoder.encode(`${length} path=${path}\n`);
+  return `${length} ${key}=${value}\n`;
 }
 
 function* contentOf({

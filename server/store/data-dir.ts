@@ -5,6 +5,9 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 
+/** Exists in a data folder while `svc admin restore` writes to it. */
+export const restoringFolder = "restoring";
+
 const isWindows = process.platform === "win32";
 
 /** Files and folders in a data folder. `master.key` is missing: the server refuses one that was open to other users. */
@@ -23,10 +26,16 @@ const ownEntries = [
  * Creates the data folder, or removes the access of other users to an existing one and its entries. Files deeper in the
  * tree need no change, because other users cannot enter the folders.
  *
- * @throws Error if other users have access that cannot be removed, or the folder also holds files of other programs
+ * @throws Error if other users have access that cannot be removed, the folder also holds files of other programs, or a
+ *   restore into it has not ended
  */
 export function prepareDataDir(dataDir: string): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (statSync(join(dataDir, restoringFolder), { throwIfNoEntry: false }) !== undefined) {
+    throw new Error(
+      `Cannot use the data folder ${dataDir}: a restore into it has not ended; if none is running, delete the folder and restore again.`,
+    );
+  }
   if (isWindows) return;
   if (isOpen(statSync(dataDir))) {
     const entries = readdirSync(dataDir);

@@ -384,7 +384,7 @@ ON CONFLICT (org_id) DO UPDATE SET seq = MAX(log_ends.seq, excluded.seq)`;
  * @throws Error when the schema is newer than this program, and too new to work with it
  */
 export function checkVersion(version: number, from: unknown): void {
-  if (typeof from === "number" && migrations.length >= from) return;
+  if (version <= migrations.length || (typeof from === "number" && migrations.length >= from)) return;
   throw new Error(
     `Cannot open the store: it has schema version ${version}, this program knows ${migrations.length}; use a newer svc.`,
   );

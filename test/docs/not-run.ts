@@ -25,6 +25,10 @@ export const parsedPages: readonly (readonly [pages: RegExp, reason: string])[] 
     /^docs\/(?:scaling|storage|security)\.md$/,
     "they need PostgreSQL, S3, several machines or a container engine",
   ],
+  [
+    /^docs\/(?:backup|upgrading)\.md$/,
+    "their folders are placeholders; test/service/data/backup runs the commands",
+  ],
   [/^docs\/dev\.md$/, "test/cli/dev runs `svc dev`"],
   [/^README\.md$/, "test/architecture/readme runs them"],
   [/^examples\//, "test/examples deploys and runs the examples"],
