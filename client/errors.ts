@@ -31,7 +31,7 @@ export class SvcError extends Error {
   readonly executionId: string | undefined;
   /** The execution that failed or was cancelled. */
   readonly execution: Execution | undefined;
-  /** Invalid fields of the request. */
+  /** Invalid fields of the request, and rules of a schema that the input or output of a failed execution violates. */
   readonly violations: readonly FieldViolation[];
   /** The pause that the server asks for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -100,6 +100,7 @@ export function executionError(execution: Execution): SvcError {
     reason: isCancelled ? reasons.executionCancelled : reasons.executionFailed,
     executionId,
     execution,
+    violations: error?.violations,
   });
 }
 

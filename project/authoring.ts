@@ -2,7 +2,14 @@
  * The module `svc` that agents and workflows import. It imports only types: a runner may read this file, but no other file
  * of this package.
  */
-import type { JsonObject, JsonValue } from "./json.ts";
+
+import type { Schema, SchemaInput, SchemaOutput } from "./inputs/standard-schema.ts";
+import type { InputAndOptions, OutputOf, SecretValues, TargetName } from "./inputs/targets.ts";
+import type { JsonObject } from "./json.ts";
+
+export type { Schema, SchemaInput, SchemaOutput } from "./inputs/standard-schema.ts";
+// Not by name: a declaration of `Targets` in a project augments the exports of this module.
+export type * from "./inputs/targets.ts";
 
 /** The execution of an agent or workflow, and the functions available to it. */
 export interface Context {
@@ -15,7 +22,7 @@ export interface Context {
   readonly organizationId: string;
   readonly environment: string;
   /** The secrets of the organization, by name. */
-  readonly secrets: Readonly<Record<string, string>>;
+  readonly secrets: SecretValues;
   readonly log: Log;
   /** Aborted when the execution times out or is cancelled. The process is terminated 5 seconds later. */
   readonly signal: AbortSignal;
@@ -23,12 +30,15 @@ export interface Context {
    * Runs another agent or workflow of the same deployment as a child execution and returns its output.
    *
    * @param name - of the agent or workflow
-   * @param input - a JSON object, `{}` by default
+   * @param input - an object that JSON can represent, `{}` by default
    * @param options - `key` identifies the child execution within this execution, so that a later attempt reuses its
    *   result; without a key the order of the calls identifies it
    * @throws ExecutionError when the child execution failed or was cancelled
    */
-  run(name: string, input?: JsonObject, options?: { key?: string }): Promise<JsonValue>;
+  run<Name extends TargetName>(
+    name: Name,
+    ...inputAndOptions: InputAndOptions<Name, { key?: string }>
+  ): Promise<OutputOf<Name>>;
   /**
    * Sets the response to the webhook request that started the execution, when the webhook has `respond: output`. It is sent
    * immediately, and the execution continues. It is stored with every execution, also when no request waits for it; the
@@ -66,18 +76,48 @@ export type Handler<Input = JsonObject, Output = unknown> = (
   ctx: Context,
 ) => Output | Promise<Output>;
 
+/** An agent or workflow with schemas. Of an input that violates its schema, the function is not called. */
+export interface Definition<
+  Input extends Schema | undefined = Schema | undefined,
+  Output extends Schema | undefined = Schema | undefined,
+  Result = unknown,
+> {
+  /** The function receives the value that the schema returns. */
+  readonly input?: Input;
+  /** The output is the value that the schema returns. */
+  readonly output?: Output;
+  readonly run: Handler<
+    Input extends Schema ? SchemaOutput<Input> : JsonObject,
+    Output extends Schema ? SchemaInput<Output> : Result
+  >;
+}
+
 /** Defines an agent. Equivalent to a plain `export default async function`, with types. */
 export function defineAgent<Input = JsonObject, Output = unknown>(
   handler: Handler<Input, Output>,
-): Handler<Input, Output> {
-  return handler;
+): Handler<Input, Output>;
+/** Defines an agent with schemas of any library that implements Standard Schema. */
+export function defineAgent<
+  Input extends Schema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+  Result = unknown,
+>(definition: Definition<Input, Output, Result>): Definition<Input, Output, Result>;
+export function defineAgent(target: unknown): unknown {
+  return target;
 }
 
 /** Defines a workflow. Equivalent to a plain `export default async function`, with types. */
 export function defineWorkflow<Input = JsonObject, Output = unknown>(
   handler: Handler<Input, Output>,
-): Handler<Input, Output> {
-  return handler;
+): Handler<Input, Output>;
+/** Defines a workflow with schemas of any library that implements Standard Schema. */
+export function defineWorkflow<
+  Input extends Schema | undefined = undefined,
+  Output extends Schema | undefined = undefined,
+  Result = unknown,
+>(definition: Definition<Input, Output, Result>): Definition<Input, Output, Result>;
+export function defineWorkflow(target: unknown): unknown {
+  return target;
 }
 
 /** Throw this error to fail an execution without further retries. */
@@ -87,14 +127,28 @@ export class FinalError extends Error {
   readonly final = true as const;
 }
 
+/** A rule of a schema that a value violates. */
+export interface Violation {
+  /** The path of the value, for example `input.items[0].id`. */
+  readonly field: string;
+  readonly description: string;
+}
+
 /** Thrown by `ctx.run` when a child execution failed or was cancelled. */
 export class ExecutionError extends Error {
   override readonly name: string = "ExecutionError";
   /** The id of the child execution. */
   readonly executionId: string;
+  /** The rules of a schema that its input or output violates. Empty after other errors. */
+  readonly violations: readonly Violation[];
 
-  constructor(message: string, executionId: string, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    executionId: string,
+    options: ErrorOptions & { violations?: readonly Violation[] } = {},
+  ) {
     super(message, options);
     this.executionId = executionId;
+    this.violations = options.violations ?? [];
   }
 }

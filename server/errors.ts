@@ -160,9 +160,32 @@ export function statusOf(error: ConnectError): number {
 /** The same as for the RPC protocols: names of the contract, and every field. */
 const debugOptions = { useProtoFieldName: true, alwaysEmitImplicit: true };
 
+export interface Failure {
+  /** One sentence. */
+  message: string;
+  /** The rules of a schema that the input or output violates. */
+  violations: readonly { field: string; description: string }[];
+}
+
+/** The error for a caller that waited for an execution, which failed. */
+export function executionFailed(
+  { message, violations }: Failure,
+  executionId: string,
+  options: FailOptions = {},
+): ConnectError {
+  const metadata = { execution_id: executionId };
+  return fail("EXECUTION_FAILED", message, { ...options, metadata, details: schemaDetails(violations) });
+}
+
+/** The detail for rules of a schema that an input or output violates. */
+export function schemaDetails(violations: Failure["violations"]): Detail[] {
+  if (violations.length === 0) return [];
+  return [badRequest(violations.map((violation) => ({ ...violation, reason: "SCHEMA" })))];
+}
+
 /** The body of the response to a caller that waited for an execution, which failed. */
-export function executionFailure(message: string, executionId: string): JsonValue {
-  const error = fail("EXECUTION_FAILED", message, { metadata: { execution_id: executionId } });
+export function executionFailure(failure: Failure, executionId: string): JsonValue {
+  const error = executionFailed(failure, executionId);
   return { ...(errorJson(error) as JsonObject), execution_id: executionId };
 }
 

@@ -201,6 +201,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     logs,
     definitionOf,
     vault,
+    redactorOf: (orgId) => redactors.of(orgId),
     limits: new WebhookLimits(limits),
     rejections,
     sns: new SnsVerifier(parts.fetchUrl),

@@ -83,13 +83,13 @@ export function openWorker(parts: WorkerParts): Worker {
   const checks = new CheckWorker({
     engine,
     owner: parts.owner,
-    async check(deploymentId, modules, timeoutMs) {
+    async check(deploymentId, modules, timeoutMs, inputs) {
       const { orgId, digest } = await deployments.location(deploymentId);
       const problem = networkProblem(parts.boundary, await definitionOf(orgId, deploymentId));
       if (problem !== null) return { error: problem, reason: "NETWORK_NOT_ENFORCEABLE" };
       const { directory, release } = await packages.use({ orgId, digest });
       try {
-        return { checks: await pools.check({ deploymentId, directory }, modules, timeoutMs) };
+        return { checks: await pools.check({ deploymentId, directory }, modules, timeoutMs, inputs) };
       } finally {
         release();
       }

@@ -26,6 +26,7 @@ export type Reason =
   | "NUMBER_OUT_OF_RANGE"
   | "INVALID_PAGE_TOKEN"
   | "INVALID_CURSOR"
+  | "INPUT_INVALID"
   | "IDEMPOTENCY_KEY_INVALID"
   | "IDEMPOTENCY_KEY_REUSED"
   | "UNSUPPORTED_MEDIA_TYPE"
@@ -188,6 +189,11 @@ export const reasons: Readonly<Record<Reason, ReasonRow>> = {
     code: Code.InvalidArgument,
     meaning: "`after` is not the cursor of a log entry.",
     advice: "Pass the cursor of the last entry that was received.",
+  },
+  INPUT_INVALID: {
+    code: Code.InvalidArgument,
+    meaning: "The input violates the schema of the agent or workflow. The details name the fields.",
+    advice: "Change the named fields.",
   },
   IDEMPOTENCY_KEY_INVALID: {
     code: Code.InvalidArgument,

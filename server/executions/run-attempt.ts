@@ -4,7 +4,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
 import { parseStored } from "../store/tables/json.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
-import type { Outcome, Pools } from "./pool/contract.ts";
+import type { Outcome, Pools, Violation } from "./pool/contract.ts";
 
 export interface AttemptSources {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
@@ -73,11 +73,12 @@ function redactOutcome(redactor: Redactor, outcome: Outcome): Outcome {
     case "succeeded":
       return { ...outcome, output: redactor.redactJson(outcome.output) };
     case "failed": {
-      const { name, message, stack } = outcome.error;
+      const { name, message, stack, violations } = outcome.error;
       const error = {
         name: redactor.redact(name),
         message: redactor.redact(message),
         stack: redactor.redact(stack),
+        ...(violations !== undefined && { violations: redactViolations(redactor, violations) }),
       };
       return { ...outcome, error };
     }
@@ -86,4 +87,12 @@ function redactOutcome(redactor: Redactor, outcome: Outcome): Outcome {
     case "cancelled":
       return outcome;
   }
+}
+
+/** Replaces secrets in the texts of violations: schemas may quote the value. */
+export function redactViolations(redactor: Redactor, violations: readonly Violation[]): Violation[] {
+  return violations.map(({ field, description }) => ({
+    field: redactor.redact(field),
+    description: redactor.redact(description),
+  }));
 }

@@ -76,7 +76,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
 };
 
 function failure(): Schema {
-  const example = executionFailure("TypeError: no title", executionId);
+  const example = executionFailure({ message: "TypeError: no title", violations: [] }, executionId);
   return {
     description: "With `Prefer: wait`: the execution failed or was cancelled. Otherwise the service failed.",
     content: content("WebhookFailure", example),

@@ -7,6 +7,7 @@ import type { Notifier } from "../executions/notifier.ts";
 import type { Pools } from "../executions/pool/contract.ts";
 import type { Boundary } from "../executions/sandbox/boundary.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
+import type { Redactor } from "../secrets/redactor.ts";
 import type { Vault } from "../secrets/vault.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
@@ -40,6 +41,8 @@ export interface App {
   /** The definition of a deployment, cached. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   vault: Vault;
+  /** For the secrets that were given to the organization's code. Undefined when there are none. */
+  redactorOf(orgId: string): Redactor | undefined;
   limits: WebhookLimits;
   rejections: RejectionLog;
   sns: SnsVerifier;

@@ -101,10 +101,10 @@ function toTarget(target: TargetDefinition): DeployedTarget {
   return create(DeployedTargetSchema, {
     name: target.name,
     displayName: target.displayName,
-    description: target.description ?? "",
-    exposeAsTool: target.exposeAsTool ?? false,
     timeout: durationFromMs(target.timeoutSeconds * 1000),
     maxRetries: target.retry?.maxRetries ?? 0,
+    description: target.description ?? "",
+    exposeAsTool: target.exposeAsTool ?? false,
   });
 }
 

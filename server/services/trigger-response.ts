@@ -3,7 +3,7 @@ import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type TriggerWebhookResponse, TriggerWebhookResponseSchema } from "../../proto/svc/v1/webhook_pb.ts";
-import { fail } from "../errors.ts";
+import { executionFailed } from "../errors.ts";
 import { parseStored } from "../store/tables/json.ts";
 import type { Accepted } from "../webhooks/trigger.ts";
 import type { App } from "./app.ts";
@@ -21,12 +21,7 @@ export async function triggerResponse(
   const { status, waitSeconds, output, failure } = await app.waiters.result(orgId, accepted, prefer);
   const headers: Record<string, string> = { location: `/api/v1/executions/${executionId}` };
   if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
-  if (failure !== null)
-    throw fail("EXECUTION_FAILED", failure, {
-      status: 500,
-      headers,
-      metadata: { execution_id: executionId },
-    });
+  if (failure !== null) throw executionFailed(failure, executionId, { status: 500, headers });
   for (const [name, value] of Object.entries(headers)) context.responseHeader.set(name, value);
   const response = create(TriggerWebhookResponseSchema, { executionId, status, replayed });
   if (output === null) return response;

@@ -327,6 +327,18 @@ CREATE TABLE module_checks (
   `
 ALTER TABLE migrations ADD COLUMN compatible_from BIGINT;
 `,
+  // The targets of a deployment that declare schemas.
+  `
+CREATE TABLE target_schemas (
+  org_id        TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  input         TEXT,
+  output        TEXT,
+  PRIMARY KEY (org_id, deployment_id, name)
+);
+ALTER TABLE module_checks ADD COLUMN inputs TEXT;
+`,
 ];
 
 /**

@@ -1,4 +1,5 @@
 /** A trigger's caller may wait for the end of the execution (`Prefer: wait`, RFC 7240) or for its response (`respond: output`). */
+import type { Failure } from "../errors.ts";
 import { executionTopic, type Notifier, watch } from "../executions/notifier.ts";
 import { isEnd, type StoredError } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
@@ -19,8 +20,8 @@ export interface TriggerResult {
   waitSeconds: number | null;
   /** JSON text; null unless the preference was applied and the execution succeeded. */
   output: string | null;
-  /** One sentence; null unless the preference was applied and the execution failed or was cancelled. */
-  failure: string | null;
+  /** Null unless the preference was applied and the execution failed or was cancelled. */
+  failure: Failure | null;
 }
 
 export class Waiters {
@@ -120,6 +121,6 @@ function outcomeOf(row: ExecutionRow | undefined): Pick<TriggerResult, "status" 
   if (row === undefined || !isEnd(status)) return { status, output: null, failure: null };
   if (status === "succeeded") return { status, output: row.output ?? "null", failure: null };
   const error = row.error === null ? null : parseStored<StoredError>(row.error);
-  const failure = error === null ? `The execution was ${status}.` : `${error.name}: ${error.message}`;
-  return { status, output: null, failure };
+  const message = error === null ? `The execution was ${status}.` : `${error.name}: ${error.message}`;
+  return { status, output: null, failure: { message, violations: error?.violations ?? [] } };
 }

@@ -36,12 +36,18 @@ describe("public exports", () => {
     ];
     expect(named.map(([, name]) => name).toSorted()).toEqual([
       "Context",
+      "Definition",
       "ExecutionError",
       "FinalError",
       "Handler",
       "Log",
+      "Violation",
       "WebhookResponse",
       "defineAgent",
+      "defineAgent",
+      "defineAgent",
+      "defineWorkflow",
+      "defineWorkflow",
       "defineWorkflow",
     ]);
   });

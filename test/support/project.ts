@@ -1,10 +1,12 @@
 /** Creates small projects from text and deploys them through the API, without the command line. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { collectProject } from "../../project/collect.ts";
 import { packFiles } from "../../project/pack.ts";
+import type { CollectedFile } from "../../project/package-file.ts";
 import { type Answer, type Caller, call, ok } from "./rest.ts";
+import { root } from "./runtimes.ts";
 import type { DeploymentJson, UploadJson } from "./shapes.ts";
 
 interface TargetSource {
@@ -20,6 +22,8 @@ interface TargetSource {
 }
 
 export interface ProjectSource {
+  /** npm packages of this checkout that the code imports. They are bundled. */
+  dependencies?: readonly string[];
   name?: string;
   version?: string;
   /** By name; a string is the code of a module without settings. */
@@ -61,13 +65,28 @@ export async function packProject(source: ProjectSource): Promise<Package> {
   const folder = mkdtempSync(join(tmpdir(), "svc-project-"));
   try {
     writeProject(folder, source);
-    const packed = await packFiles(await collectProject(folder));
+    const packed = await packFiles(await filesOf(folder, source));
     const bytes = new Uint8Array(readFileSync(packed.path));
     packed.remove();
     return { bytes, digest: packed.digest };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function filesOf(folder: string, { dependencies = [] }: ProjectSource): Promise<CollectedFile[]> {
+  if (dependencies.length === 0) return collectProject(folder);
+  const manifest = {
+    type: "module",
+    dependencies: Object.fromEntries(dependencies.map((name) => [name, "*"])),
+  };
+  write(join(folder, "package.json"), JSON.stringify(manifest));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  // It loads esbuild, which few tests need.
+  const { prepareProject } = await import("../../project/prepare.ts");
+  const { files, problems } = await prepareProject(folder);
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  return files;
 }
 
 /** Uploads a package unless it is stored already. */
@@ -89,9 +108,16 @@ export interface DeployOptions {
 export async function tryDeploy(
   caller: Caller,
   source: ProjectSource,
-  { environment, redeploy = false }: DeployOptions = {},
+  options: DeployOptions = {},
 ): Promise<Answer<DeploymentJson>> {
-  const packed = await packProject(source);
+  return tryDeployPackage(caller, await packProject(source), options);
+}
+
+async function tryDeployPackage(
+  caller: Caller,
+  packed: Package,
+  { environment, redeploy = false }: DeployOptions,
+): Promise<Answer<DeploymentJson>> {
   await upload(caller, packed);
   const base = environment === undefined ? "" : `/env/${environment}`;
   return call(caller, "POST", `${base}/api/v1/deployments`, { json: { digest: packed.digest, redeploy } });
@@ -103,7 +129,16 @@ export async function deploy(
   source: ProjectSource,
   options: DeployOptions = {},
 ): Promise<DeploymentJson> {
-  const answer = await tryDeploy(caller, source, options);
+  return deployPackage(caller, await packProject(source), options);
+}
+
+/** Uploads and registers a package that may be deployed more than once. @throws Error when the deployment fails */
+export async function deployPackage(
+  caller: Caller,
+  packed: Package,
+  options: DeployOptions = {},
+): Promise<DeploymentJson> {
+  const answer = await tryDeployPackage(caller, packed, options);
   if (answer.status !== 200) throw new Error(`CreateDeployment answered ${answer.status}: ${answer.text}`);
   return answer.json;
 }

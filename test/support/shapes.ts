@@ -8,6 +8,11 @@ export interface ErrorJson {
   execution_id?: string;
 }
 
+export interface ViolationJson {
+  field: string;
+  description: string;
+}
+
 export interface ExecutionJson {
   execution_id: string;
   status: string;
@@ -18,7 +23,7 @@ export interface ExecutionJson {
   environment: string;
   input: unknown;
   output?: unknown;
-  error?: { name: string; message: string; stack: string };
+  error?: { name: string; message: string; stack: string; violations: ViolationJson[] };
   unmapped: string[];
   attempt: number;
   parent_execution_id: string;
@@ -53,7 +58,16 @@ export interface DeploymentJson {
   digest: string;
   size_bytes: string;
   file_count: number;
-  agents: { name: string; display_name: string; timeout: string; max_retries: number }[];
+  agents: {
+    name: string;
+    display_name: string;
+    timeout: string;
+    max_retries: number;
+    description: string;
+    expose_as_tool: boolean;
+    input_schema?: object;
+    output_schema?: object;
+  }[];
   workflows: { name: string }[];
   webhooks: {
     kind: string;

@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/execution.proto.
  */
 export const file_svc_v1_execution: GenFile = /*@__PURE__*/
-  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi6QcKCUV4ZWN1dGlvbhIcCgxleGVjdXRpb25faWQYASABKAlCBuBBA+BBCBJHCgZzdGF0dXMYAiABKAlCN+BBA7pIMXIvUgZxdWV1ZWRSB3J1bm5pbmdSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWQSJwoEa2luZBgDIAEoCUIZ4EEDukgTchFSBWFnZW50Ugh3b3JrZmxvdxIRCgRuYW1lGAQgASgJQgPgQQMSQAoHdHJpZ2dlchgFIAEoCUIv4EEDukgpcidSB3dlYmhvb2tSCHNjaGVkdWxlUgNydW5SBnJlcGxheVIFY2hpbGQSGgoNZGVwbG95bWVudF9pZBgGIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAcgASgJQgPgQQMSKwoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoGb3V0cHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQMSKgoFZXJyb3IYCiABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3JCA+BBAxIVCgh1bm1hcHBlZBgLIAMoCUID4EEDEhQKB2F0dGVtcHQYDCABKA1CA+BBAxIgChNwYXJlbnRfZXhlY3V0aW9uX2lkGA0gASgJQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpzdGFydGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2ZpbmlzaGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEikKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXBCA+BBAxImCghhdHRlbXB0cxgSIAMoCzIPLnN2Yy52MS5BdHRlbXB0QgPgQQMSLwoGZHVlX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXJlcGxheV9vZhgUIAEoCUID4EEDEjAKCHJlc3BvbnNlGBUgASgLMhkuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlQgPgQQMSGgoNaW5wdXRfb21pdHRlZBgWIAEoCEID4EEDEhsKDm91dHB1dF9vbWl0dGVkGBcgASgIQgPgQQMSKwoLZGVzY2VuZGFudHMYGCADKAsyES5zdmMudjEuRXhlY3V0aW9uQgPgQQMSGAoLY2hpbGRfY291bnQYGSABKA1CA+BBAyKaAQoRRXhlY3V0aW9uUmVzcG9uc2USDgoGc3RhdHVzGAEgASgNEjcKB2hlYWRlcnMYAiADKAsyJi5zdmMudjEuRXhlY3V0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEigQEKC01hcHBpbmdTdGVwEgwKBHBhdGgYASABKAkSEQoJcGFyYW1ldGVyGAIgASgJEg0KBWZvdW5kGAMgASgIEgwKBHR5cGUYBCABKAkSDwoHcmVhZGluZxgFIAEoCRISCgpzdG9wcGVkX2F0GAYgASgJEg8KB2JlY2F1c2UYByABKAki0AEKB0F0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFZXJyb3IYBCABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3ISLAoIcmV0cnlfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj4KDkV4ZWN1dGlvbkVycm9yEgwKBG5hbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgVzdGFjaxgDIAEoCSLEAQoTUnVuRXhlY3V0aW9uUmVxdWVzdBIbCgRuYW1lGAEgASgJQg3gQQK6SAfIAQFyAhhkEicKBGtpbmQYAiABKAlCGbpIFtgBAXIRUgVhZ2VudFIId29ya2Zsb3cSJgoFaW5wdXQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ej8KC2Vudmlyb25tZW50GAQgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQiWgoTR2V0RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIiCgR2aWV3GAIgASgJQhS6SBHYAQFyDFIEZnVsbFIEdHJlZSI5ChZDYW5jZWxFeGVjdXRpb25SZXF1ZXN0Eh8KDGV4ZWN1dGlvbl9pZBgBIAEoCUIJ4EECukgDyAEBIocBChZSZXBsYXlFeGVjdXRpb25SZXF1ZXN0Eh8KDGV4ZWN1dGlvbl9pZBgBIAEoCUIJ4EECukgDyAEBEisKBWlucHV0GAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgAiAEBEhUKDWRlcGxveW1lbnRfaWQYAyABKAlCCAoGX2lucHV0IusCChVMaXN0RXhlY3V0aW9uc1JlcXVlc3QSRwoGc3RhdHVzGAEgASgJQje6SDTYAQFyL1IGcXVldWVkUgdydW5uaW5nUglzdWNjZWVkZWRSBmZhaWxlZFIJY2FuY2VsbGVkEhUKBG5hbWUYAiABKAlCB7pIBHICGGQSJwoEa2luZBgDIAEoCUIZukgW2AEBchFSBWFnZW50Ugh3b3JrZmxvdxIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPwoLZW52aXJvbm1lbnQYBSABKAlCKrpIJ9gBAXIiMiBeW0EtWmEtejAtOV1bQS1aYS16MC05Xy1dezAsNjN9JBIaCglwYWdlX3NpemUYBiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgHIAEoCUIIukgFcgMYgAgSIwoEdmlldxgIIAEoCUIVukgS2AEBcg1SBWJhc2ljUgRmdWxsIlgKFkxpc3RFeGVjdXRpb25zUmVzcG9uc2USJQoKZXhlY3V0aW9ucxgBIAMoCzIRLnN2Yy52MS5FeGVjdXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlAKFVdhdGNoRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIWCgVhZnRlchgCIAEoCUIHukgEcgIYZCJpChZXYXRjaEV4ZWN1dGlvblJlc3BvbnNlEiYKCWV4ZWN1dGlvbhgBIAEoCzIRLnN2Yy52MS5FeGVjdXRpb25IABIeCgNsb2cYAiABKAsyDy5zdmMudjEuTG9nTGluZUgAQgcKBWV2ZW50ImYKGERvd25sb2FkRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIpCgVmaWVsZBgCIAEoCUIa4EECukgUyAEBcg9SBWlucHV0UgZvdXRwdXQiKQoZRG93bmxvYWRFeGVjdXRpb25SZXNwb25zZRIMCgRkYXRhGAEgASgMIt4BCg9UYWlsTG9nc1JlcXVlc3QSDgoGZm9sbG93GAEgASgIEhwKBWxpbmVzGAIgASgNQgi6SAUqAxiQTkgAiAEBEhUKBG5hbWUYAyABKAlCB7pIBHICGGQSFAoMZXhlY3V0aW9uX2lkGAQgASgJEhYKBWFmdGVyGAUgASgJQge6SARyAhhkEj8KC2Vudmlyb25tZW50GAYgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSDQoFYXVkaXQYByABKAhCCAoGX2xpbmVzIjAKEFRhaWxMb2dzUmVzcG9uc2USHAoDbG9nGAEgASgLMg8uc3ZjLnYxLkxvZ0xpbmUinAIKB0xvZ0xpbmUSDgoGY3Vyc29yGAEgASgJEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KBWxldmVsGAMgASgJQh+6SBxyGlIFZGVidWdSBGluZm9SBHdhcm5SBWVycm9yEkYKBnNvdXJjZRgEIAEoCUI2ukgzcjFSB2NvbnNvbGVSCWV4ZWN1dGlvblIIc2NoZWR1bGVSCmRlcGxveW1lbnRSBWF1ZGl0Eg8KB21lc3NhZ2UYBSABKAkSFAoMZXhlY3V0aW9uX2lkGAYgASgJEhUKDWRlcGxveW1lbnRfaWQYByABKAkSDAoEbmFtZRgIIAEoCRITCgtlbnZpcm9ubWVudBgJIAEoCTKGCAoQRXhlY3V0aW9uU2VydmljZRJoCgxSdW5FeGVjdXRpb24SGy5zdmMudjEuUnVuRXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iKIq1GAd0cmlnZ2VygtPkkwIXOgEqIhIvYXBpL3YxL2V4ZWN1dGlvbnMSdAoMR2V0RXhlY3V0aW9uEhsuc3ZjLnYxLkdldEV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIjSQAgGKtRgEcmVhZILT5JMCIxIhL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9EnYKDkxpc3RFeGVjdXRpb25zEh0uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVxdWVzdBoeLnN2Yy52MS5MaXN0RXhlY3V0aW9uc1Jlc3BvbnNlIiWQAgGKtRgEcmVhZILT5JMCFBISL2FwaS92MS9leGVjdXRpb25zEoQBCg9DYW5jZWxFeGVjdXRpb24SHi5zdmMudjEuQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iPoq1GAd0cmlnZ2VygtPkkwItOgEqIigvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vY2FuY2VsEoQBCg9SZXBsYXlFeGVjdXRpb24SHi5zdmMudjEuUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iPoq1GAd0cmlnZ2VygtPkkwItOgEqIigvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vcmVwbGF5Eo0BCg5XYXRjaEV4ZWN1dGlvbhIdLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlcXVlc3QaHi5zdmMudjEuV2F0Y2hFeGVjdXRpb25SZXNwb25zZSI6kAIBirUYBHJlYWSC0+STAikSJy9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS93YXRjaDABEpkBChFEb3dubG9hZEV4ZWN1dGlvbhIgLnN2Yy52MS5Eb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QaIS5zdmMudjEuRG93bmxvYWRFeGVjdXRpb25SZXNwb25zZSI9kAIBirUYBHJlYWSC0+STAiwSKi9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9kb3dubG9hZDABEmAKCFRhaWxMb2dzEhcuc3ZjLnYxLlRhaWxMb2dzUmVxdWVzdBoYLnN2Yy52MS5UYWlsTG9nc1Jlc3BvbnNlIh+QAgGKtRgEcmVhZILT5JMCDhIML2FwaS92MS9sb2dzMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi6QcKCUV4ZWN1dGlvbhIcCgxleGVjdXRpb25faWQYASABKAlCBuBBA+BBCBJHCgZzdGF0dXMYAiABKAlCN+BBA7pIMXIvUgZxdWV1ZWRSB3J1bm5pbmdSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWQSJwoEa2luZBgDIAEoCUIZ4EEDukgTchFSBWFnZW50Ugh3b3JrZmxvdxIRCgRuYW1lGAQgASgJQgPgQQMSQAoHdHJpZ2dlchgFIAEoCUIv4EEDukgpcidSB3dlYmhvb2tSCHNjaGVkdWxlUgNydW5SBnJlcGxheVIFY2hpbGQSGgoNZGVwbG95bWVudF9pZBgGIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAcgASgJQgPgQQMSKwoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoGb3V0cHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQMSKgoFZXJyb3IYCiABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3JCA+BBAxIVCgh1bm1hcHBlZBgLIAMoCUID4EEDEhQKB2F0dGVtcHQYDCABKA1CA+BBAxIgChNwYXJlbnRfZXhlY3V0aW9uX2lkGA0gASgJQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpzdGFydGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2ZpbmlzaGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEikKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXBCA+BBAxImCghhdHRlbXB0cxgSIAMoCzIPLnN2Yy52MS5BdHRlbXB0QgPgQQMSLwoGZHVlX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXJlcGxheV9vZhgUIAEoCUID4EEDEjAKCHJlc3BvbnNlGBUgASgLMhkuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlQgPgQQMSGgoNaW5wdXRfb21pdHRlZBgWIAEoCEID4EEDEhsKDm91dHB1dF9vbWl0dGVkGBcgASgIQgPgQQMSKwoLZGVzY2VuZGFudHMYGCADKAsyES5zdmMudjEuRXhlY3V0aW9uQgPgQQMSGAoLY2hpbGRfY291bnQYGSABKA1CA+BBAyKaAQoRRXhlY3V0aW9uUmVzcG9uc2USDgoGc3RhdHVzGAEgASgNEjcKB2hlYWRlcnMYAiADKAsyJi5zdmMudjEuRXhlY3V0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEigQEKC01hcHBpbmdTdGVwEgwKBHBhdGgYASABKAkSEQoJcGFyYW1ldGVyGAIgASgJEg0KBWZvdW5kGAMgASgIEgwKBHR5cGUYBCABKAkSDwoHcmVhZGluZxgFIAEoCRISCgpzdG9wcGVkX2F0GAYgASgJEg8KB2JlY2F1c2UYByABKAki0AEKB0F0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFZXJyb3IYBCABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3ISLAoIcmV0cnlfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKDkV4ZWN1dGlvbkVycm9yEgwKBG5hbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgVzdGFjaxgDIAEoCRIrCgp2aW9sYXRpb25zGAQgAygLMhcuc3ZjLnYxLlNjaGVtYVZpb2xhdGlvbiI1Cg9TY2hlbWFWaW9sYXRpb24SDQoFZmllbGQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkixAEKE1J1bkV4ZWN1dGlvblJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBInCgRraW5kGAIgASgJQhm6SBbYAQFyEVIFYWdlbnRSCHdvcmtmbG93EiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI/CgtlbnZpcm9ubWVudBgEIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIloKE0dldEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESIgoEdmlldxgCIAEoCUIUukgR2AEBcgxSBGZ1bGxSBHRyZWUiOQoWQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBASKHAQoWUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCLrAgoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0EkcKBnN0YXR1cxgBIAEoCUI3ukg02AEBci9SBnF1ZXVlZFIHcnVubmluZ1IJc3VjY2VlZGVkUgZmYWlsZWRSCWNhbmNlbGxlZBIVCgRuYW1lGAIgASgJQge6SARyAhhkEicKBGtpbmQYAyABKAlCGbpIFtgBAXIRUgVhZ2VudFIId29ya2Zsb3cSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEj8KC2Vudmlyb25tZW50GAUgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAYgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YByABKAlCCLpIBXIDGIAIEiMKBHZpZXcYCCABKAlCFbpIEtgBAXINUgViYXNpY1IEZnVsbCJYChZMaXN0RXhlY3V0aW9uc1Jlc3BvbnNlEiUKCmV4ZWN1dGlvbnMYASADKAsyES5zdmMudjEuRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJQChVXYXRjaEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESFgoFYWZ0ZXIYAiABKAlCB7pIBHICGGQiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCJmChhEb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESKQoFZmllbGQYAiABKAlCGuBBArpIFMgBAXIPUgVpbnB1dFIGb3V0cHV0IikKGURvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2USDAoEZGF0YRgBIAEoDCLeAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBIcCgVsaW5lcxgCIAEoDUIIukgFKgMYkE5IAIgBARIVCgRuYW1lGAMgASgJQge6SARyAhhkEhQKDGV4ZWN1dGlvbl9pZBgEIAEoCRIWCgVhZnRlchgFIAEoCUIHukgEcgIYZBI/CgtlbnZpcm9ubWVudBgGIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIpwCCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgVsZXZlbBgDIAEoCUIfukgcchpSBWRlYnVnUgRpbmZvUgR3YXJuUgVlcnJvchJGCgZzb3VyY2UYBCABKAlCNrpIM3IxUgdjb25zb2xlUglleGVjdXRpb25SCHNjaGVkdWxlUgpkZXBsb3ltZW50UgVhdWRpdBIPCgdtZXNzYWdlGAUgASgJEhQKDGV4ZWN1dGlvbl9pZBgGIAEoCRIVCg1kZXBsb3ltZW50X2lkGAcgASgJEgwKBG5hbWUYCCABKAkSEwoLZW52aXJvbm1lbnQYCSABKAkyhggKEEV4ZWN1dGlvblNlcnZpY2USaAoMUnVuRXhlY3V0aW9uEhsuc3ZjLnYxLlJ1bkV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIiiKtRgHdHJpZ2dlcoLT5JMCFzoBKiISL2FwaS92MS9leGVjdXRpb25zEnQKDEdldEV4ZWN1dGlvbhIbLnN2Yy52MS5HZXRFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI0kAIBirUYBHJlYWSC0+STAiMSIS9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfRJ2Cg5MaXN0RXhlY3V0aW9ucxIdLnN2Yy52MS5MaXN0RXhlY3V0aW9uc1JlcXVlc3QaHi5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXNwb25zZSIlkAIBirUYBHJlYWSC0+STAhQSEi9hcGkvdjEvZXhlY3V0aW9ucxKEAQoPQ2FuY2VsRXhlY3V0aW9uEh4uc3ZjLnYxLkNhbmNlbEV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIj6KtRgHdHJpZ2dlcoLT5JMCLToBKiIoL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L2NhbmNlbBKEAQoPUmVwbGF5RXhlY3V0aW9uEh4uc3ZjLnYxLlJlcGxheUV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIj6KtRgHdHJpZ2dlcoLT5JMCLToBKiIoL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3JlcGxheRKNAQoOV2F0Y2hFeGVjdXRpb24SHS5zdmMudjEuV2F0Y2hFeGVjdXRpb25SZXF1ZXN0Gh4uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVzcG9uc2UiOpACAYq1GARyZWFkgtPkkwIpEicvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vd2F0Y2gwARKZAQoRRG93bmxvYWRFeGVjdXRpb24SIC5zdmMudjEuRG93bmxvYWRFeGVjdXRpb25SZXF1ZXN0GiEuc3ZjLnYxLkRvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2UiPZACAYq1GARyZWFkgtPkkwIsEiovYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vZG93bmxvYWQwARJgCghUYWlsTG9ncxIXLnN2Yy52MS5UYWlsTG9nc1JlcXVlc3QaGC5zdmMudjEuVGFpbExvZ3NSZXNwb25zZSIfkAIBirUYBHJlYWSC0+STAg4SDC9hcGkvdjEvbG9nczABYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * One run of an agent or workflow, from trigger to final state.
@@ -702,6 +702,13 @@ export type ExecutionError = Message<"svc.v1.ExecutionError"> & {
    * @generated from field: string stack = 3;
    */
   stack: string;
+
+  /**
+   * Violated rules, when the input or output violates the schema of the agent or workflow. At most 50.
+   *
+   * @generated from field: repeated svc.v1.SchemaViolation violations = 4;
+   */
+  violations: SchemaViolation[];
 };
 
 /**
@@ -730,6 +737,13 @@ export type ExecutionErrorJson = {
    * @generated from field: string stack = 3;
    */
   stack?: string;
+
+  /**
+   * Violated rules, when the input or output violates the schema of the agent or workflow. At most 50.
+   *
+   * @generated from field: repeated svc.v1.SchemaViolation violations = 4;
+   */
+  violations?: SchemaViolationJson[];
 };
 
 /**
@@ -738,6 +752,55 @@ export type ExecutionErrorJson = {
  */
 export const ExecutionErrorSchema: GenMessage<ExecutionError, {jsonType: ExecutionErrorJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_execution, 4);
+
+/**
+ * A rule of a schema that an input or output violates.
+ *
+ * @generated from message svc.v1.SchemaViolation
+ */
+export type SchemaViolation = Message<"svc.v1.SchemaViolation"> & {
+  /**
+   * Path of the value, for example `input.items[0].id`.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * Description of the rule, by the schema.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+};
+
+/**
+ * A rule of a schema that an input or output violates.
+ *
+ * @generated from message svc.v1.SchemaViolation
+ */
+export type SchemaViolationJson = {
+  /**
+   * Path of the value, for example `input.items[0].id`.
+   *
+   * @generated from field: string field = 1;
+   */
+  field?: string;
+
+  /**
+   * Description of the rule, by the schema.
+   *
+   * @generated from field: string description = 2;
+   */
+  description?: string;
+};
+
+/**
+ * Describes the message svc.v1.SchemaViolation.
+ * Use `create(SchemaViolationSchema)` to create a new message.
+ */
+export const SchemaViolationSchema: GenMessage<SchemaViolation, {jsonType: SchemaViolationJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_execution, 5);
 
 /**
  * Request message for RunExecution.
@@ -814,7 +877,7 @@ export type RunExecutionRequestJson = {
  * Use `create(RunExecutionRequestSchema)` to create a new message.
  */
 export const RunExecutionRequestSchema: GenMessage<RunExecutionRequest, {jsonType: RunExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 5);
+  messageDesc(file_svc_v1_execution, 6);
 
 /**
  * Request message for GetExecution.
@@ -863,7 +926,7 @@ export type GetExecutionRequestJson = {
  * Use `create(GetExecutionRequestSchema)` to create a new message.
  */
 export const GetExecutionRequestSchema: GenMessage<GetExecutionRequest, {jsonType: GetExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 6);
+  messageDesc(file_svc_v1_execution, 7);
 
 /**
  * Request message for CancelExecution.
@@ -898,7 +961,7 @@ export type CancelExecutionRequestJson = {
  * Use `create(CancelExecutionRequestSchema)` to create a new message.
  */
 export const CancelExecutionRequestSchema: GenMessage<CancelExecutionRequest, {jsonType: CancelExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 7);
+  messageDesc(file_svc_v1_execution, 8);
 
 /**
  * Request message for ReplayExecution.
@@ -961,7 +1024,7 @@ export type ReplayExecutionRequestJson = {
  * Use `create(ReplayExecutionRequestSchema)` to create a new message.
  */
 export const ReplayExecutionRequestSchema: GenMessage<ReplayExecutionRequest, {jsonType: ReplayExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 8);
+  messageDesc(file_svc_v1_execution, 9);
 
 /**
  * Request message for ListExecutions.
@@ -1094,7 +1157,7 @@ export type ListExecutionsRequestJson = {
  * Use `create(ListExecutionsRequestSchema)` to create a new message.
  */
 export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jsonType: ListExecutionsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 9);
+  messageDesc(file_svc_v1_execution, 10);
 
 /**
  * Response message for ListExecutions.
@@ -1143,7 +1206,7 @@ export type ListExecutionsResponseJson = {
  * Use `create(ListExecutionsResponseSchema)` to create a new message.
  */
 export const ListExecutionsResponseSchema: GenMessage<ListExecutionsResponse, {jsonType: ListExecutionsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 10);
+  messageDesc(file_svc_v1_execution, 11);
 
 /**
  * Request message for WatchExecution.
@@ -1192,7 +1255,7 @@ export type WatchExecutionRequestJson = {
  * Use `create(WatchExecutionRequestSchema)` to create a new message.
  */
 export const WatchExecutionRequestSchema: GenMessage<WatchExecutionRequest, {jsonType: WatchExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 11);
+  messageDesc(file_svc_v1_execution, 12);
 
 /**
  * Response message for WatchExecution: the state of the execution or a log entry.
@@ -1248,7 +1311,7 @@ export type WatchExecutionResponseJson = {
  * Use `create(WatchExecutionResponseSchema)` to create a new message.
  */
 export const WatchExecutionResponseSchema: GenMessage<WatchExecutionResponse, {jsonType: WatchExecutionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 12);
+  messageDesc(file_svc_v1_execution, 13);
 
 /**
  * Request message for DownloadExecution.
@@ -1297,7 +1360,7 @@ export type DownloadExecutionRequestJson = {
  * Use `create(DownloadExecutionRequestSchema)` to create a new message.
  */
 export const DownloadExecutionRequestSchema: GenMessage<DownloadExecutionRequest, {jsonType: DownloadExecutionRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 13);
+  messageDesc(file_svc_v1_execution, 14);
 
 /**
  * Response message for DownloadExecution.
@@ -1332,7 +1395,7 @@ export type DownloadExecutionResponseJson = {
  * Use `create(DownloadExecutionResponseSchema)` to create a new message.
  */
 export const DownloadExecutionResponseSchema: GenMessage<DownloadExecutionResponse, {jsonType: DownloadExecutionResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 14);
+  messageDesc(file_svc_v1_execution, 15);
 
 /**
  * Request message for TailLogs.
@@ -1453,7 +1516,7 @@ export type TailLogsRequestJson = {
  * Use `create(TailLogsRequestSchema)` to create a new message.
  */
 export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailLogsRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 15);
+  messageDesc(file_svc_v1_execution, 16);
 
 /**
  * Response message for TailLogs.
@@ -1488,7 +1551,7 @@ export type TailLogsResponseJson = {
  * Use `create(TailLogsResponseSchema)` to create a new message.
  */
 export const TailLogsResponseSchema: GenMessage<TailLogsResponse, {jsonType: TailLogsResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 16);
+  messageDesc(file_svc_v1_execution, 17);
 
 /**
  * A log entry.
@@ -1635,7 +1698,7 @@ export type LogLineJson = {
  * Use `create(LogLineSchema)` to create a new message.
  */
 export const LogLineSchema: GenMessage<LogLine, {jsonType: LogLineJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_execution, 17);
+  messageDesc(file_svc_v1_execution, 18);
 
 /**
  * Manages executions of agents and workflows, and their logs.

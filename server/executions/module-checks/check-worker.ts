@@ -9,7 +9,7 @@ import {
   type ModuleCheckRow,
 } from "../../store/tables/module-checks.ts";
 import { log, reasonOf } from "../../telemetry/log/index.ts";
-import type { ModuleCheck } from "../pool/contract.ts";
+import type { InputsToCheck, ModuleCheck } from "../pool/contract.ts";
 
 export interface CheckResult {
   checks?: ModuleCheck[];
@@ -27,7 +27,12 @@ export interface CheckWorkerOptions {
   engine: Engine;
   /** Names this process. */
   owner: string;
-  check(deploymentId: string, modules: string[], timeoutMs: number): Promise<CheckResult>;
+  check(
+    deploymentId: string,
+    modules: string[],
+    timeoutMs: number,
+    inputs: InputsToCheck,
+  ): Promise<CheckResult>;
 }
 
 /** States: *new*; *running* from `start`; *closed* from `close`, which waits for the current check. */
@@ -81,7 +86,8 @@ export class CheckWorker {
     }, heartbeatMs);
     try {
       const modules = parseStored<string[]>(row.modules);
-      const result = await check(row.deployment_id, modules, row.timeout_ms).catch(
+      const inputs = parseStored<InputsToCheck>(row.inputs ?? "{}");
+      const result = await check(row.deployment_id, modules, row.timeout_ms, inputs).catch(
         (error: unknown): CheckResult => ({
           error: `Cannot check the modules: ${error instanceof Error ? error.message : error}`,
         }),

@@ -3,7 +3,7 @@ import { fail } from "../../errors.ts";
 import type { Engine } from "../../store/engine.ts";
 import { parseStored } from "../../store/tables/json.ts";
 import { deleteCheck, getCheck, requestCheck } from "../../store/tables/module-checks.ts";
-import type { ModuleCheck, Outcome, PackageLocation, Pools } from "../pool/contract.ts";
+import type { InputsToCheck, ModuleCheck, Outcome, PackageLocation, Pools } from "../pool/contract.ts";
 import type { CheckResult } from "./check-worker.ts";
 
 /** How often the request is read without a notification, which may be lost. */
@@ -34,6 +34,7 @@ export class RemotePools implements Pools {
     { deploymentId }: PackageLocation,
     modules: string[],
     timeoutMs: number,
+    inputs: InputsToCheck = {},
   ): Promise<ModuleCheck[]> {
     const { engine, organizationOf } = this.#options;
     const orgId = await organizationOf(deploymentId);
@@ -43,6 +44,7 @@ export class RemotePools implements Pools {
         org_id: orgId,
         deployment_id: deploymentId,
         modules: JSON.stringify(modules),
+        inputs: JSON.stringify(inputs),
         timeout_ms: timeoutMs,
         created_at: createdAt,
       }),
@@ -87,6 +89,10 @@ export class RemotePools implements Pools {
       const timer = setTimeout(wake, fallbackMs);
       this.#waiting.add(wake);
     });
+  }
+
+  async validate(): Promise<null> {
+    return null;
   }
 
   async run(): Promise<Outcome> {

@@ -1,5 +1,6 @@
 /** Loads modules exactly as for an execution, to find those that cannot be loaded. */
-import type { ModuleCheck, PackageLocation, PoolOptions } from "./contract.ts";
+import type { JsonObject } from "../../../project/json.ts";
+import type { InputsToCheck, ModuleCheck, PackageLocation, PoolOptions } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { RunnerProcess } from "./runner-process.ts";
 
@@ -17,6 +18,7 @@ export async function checkModules(
   location: PackageLocation,
   modules: readonly string[],
   timeoutMs: number,
+  inputs: InputsToCheck = {},
 ): Promise<ModuleCheck[]> {
   const checks: ModuleCheck[] = [];
   const rest = [...modules.entries()];
@@ -28,7 +30,7 @@ export async function checkModules(
         for (;;) {
           const isFirst: boolean = loader === null;
           loader ??= await Loader.open(options, location);
-          const check = await loader.load(module, timeoutMs);
+          const check = await loader.load(module, timeoutMs, inputs[module]);
           checks[index] = check;
           if (check.ok) break;
           await loader.close();
@@ -72,14 +74,14 @@ class Loader {
     return new Loader(runner, ended.promise);
   }
 
-  async load(module: string, timeoutMs: number): Promise<ModuleCheck> {
+  async load(module: string, timeoutMs: number, inputs: readonly JsonObject[] = []): Promise<ModuleCheck> {
     const late = Promise.withResolvers<ModuleCheck>();
     const timer = setTimeout(() => {
       late.resolve(failed(module, "TimeoutError", `it did not load within ${timeoutMs / 1000} s`));
     }, timeoutMs);
     try {
       return await Promise.race([
-        this.#load(module),
+        this.#load(module, inputs),
         this.#ended.then((reason) => failed(module, "LoadError", reason)),
         late.promise,
       ]);
@@ -93,8 +95,12 @@ class Loader {
     await this.#ended;
   }
 
-  async #load(module: string): Promise<ModuleCheck> {
-    const { error, file, line } = await this.#runner.load(module);
+  async #load(module: string, inputs: readonly JsonObject[]): Promise<ModuleCheck> {
+    const { error, file, line, schemas } = await this.#runner.load(module);
+    if (schemas !== null) {
+      const checked = await Promise.all(inputs.map((input) => this.#runner.validate(module, input)));
+      return { module, ok: true, schemas, inputs: checked };
+    }
     if (error === null) return { module, ok: true };
     const place = { ...(file !== null && { file }), ...(line !== null && { line }) };
     return { module, ok: false, error: { ...error, ...place } };

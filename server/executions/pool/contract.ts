@@ -10,11 +10,11 @@
 import type { Context } from "../../../project/authoring.ts";
 import type { TargetKind } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
-import type { RunnerFailure, SerializedError } from "../runner/protocol.ts";
+import type { RunnerFailure, SerializedError, TargetSchemas, Violation } from "../runner/protocol.ts";
 import type { AttemptResponse } from "../runner/response.ts";
 import type { Boundary } from "../sandbox/boundary.ts";
 
-export type { SerializedError } from "../runner/protocol.ts";
+export type { SerializedError, TargetSchemas, Violation } from "../runner/protocol.ts";
 export type { AttemptResponse } from "../runner/response.ts";
 
 export interface Attempt {
@@ -157,7 +157,14 @@ export interface ModuleCheck {
     /** From 1. */
     line?: number;
   };
+  /** Absent when the module declares no schemas. */
+  schemas?: TargetSchemas;
+  /** Of a module with a schema: the violations of each of its inputs, in their order; null for a valid input. */
+  inputs?: (Violation[] | null)[];
 }
+
+/** Inputs to check against the schema of a module, by its path in the package. */
+export type InputsToCheck = Readonly<Record<string, readonly JsonObject[]>>;
 
 export interface Pools {
   /** Runs an attempt to its outcome. Never rejects. */
@@ -173,14 +180,26 @@ export interface Pools {
    */
   warm(deploymentId: string): Promise<void>;
   /**
-   * Loads each module in a runner, exactly as for an execution. A module must have a function as default export. A module
-   * that hangs or ends its process is reported, and the rest are still checked. Log lines go to `events.log`.
+   * Loads each module in a runner, exactly as for an execution, and describes its schemas. A module that hangs or ends its
+   * process is reported, and the rest are still checked. Log lines go to `events.log`.
    *
    * @param location - its directory must be a copy of the user's, because the pool adds files
    * @param timeoutMs - for each module
    * @throws Error when no runner can be started
    */
-  check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]>;
+  check(
+    location: PackageLocation,
+    modules: string[],
+    timeoutMs: number,
+    inputs?: InputsToCheck,
+  ): Promise<ModuleCheck[]>;
+  /**
+   * Checks an input against the schema of a module, in a runner.
+   *
+   * @returns null when the input is valid, and when it cannot be checked now: no runner answered in time. The attempt checks
+   * it again.
+   */
+  validate(deploymentId: string, module: string, input: JsonObject): Promise<Violation[] | null>;
   /**
    * Sets `free` to 0 and ends the deployment's runners as soon as they have no attempts. Attempts are still accepted:
    * running executions finish on their own deployment.

@@ -1,12 +1,15 @@
 /** The runners of one deployment, and the attempts that wait for them. */
-
+import type { JsonObject } from "../../../project/json.ts";
 import { log } from "../../telemetry/log/index.ts";
-import type { Attempt, Outcome, PoolOptions } from "./contract.ts";
+import type { Attempt, Outcome, PoolOptions, Violation } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { PackageError } from "./modules.ts";
 import { failure, lost } from "./outcomes.ts";
 import { RunnerProcess } from "./runner-process.ts";
 import { StartLimiter } from "./start-limiter.ts";
+
+/** The maximum time for the check of an input before its execution. A cold runner starts in a fraction of it. */
+const validationMs = 5_000;
 
 interface WaitingAttempt {
   attempt: Attempt;
@@ -78,6 +81,36 @@ export class DeploymentPool {
       this.#queue.push({ attempt, resolve });
       this.#pump();
     });
+  }
+
+  /**
+   * Checks an input against the schema of a module, in a runner that answers.
+   *
+   * @returns null when the input is valid, and when no runner answers in time
+   */
+  async validate(module: string, input: JsonObject): Promise<Violation[] | null> {
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => late.resolve(null), validationMs);
+    try {
+      return await Promise.race([this.#validate(module, input), late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #validate(module: string, input: JsonObject): Promise<Violation[] | null> {
+    if (this.#validator === undefined && !this.#retired && this.#runners.size < this.#maxRunners) {
+      await this.#start({ preload: false }).catch((error: unknown) => this.#onFailedStart(error));
+    }
+    return (await this.#validator?.validate(module, input)) ?? null;
+  }
+
+  /** A runner that may check inputs: not one whose end would be assigned to a suspect. */
+  get #validator(): RunnerProcess | undefined {
+    for (const runner of this.#runners) {
+      if (runner.open && !runner.reserved && !runner.unresponsive) return runner;
+    }
+    return undefined;
   }
 
   /** False when the execution is not here. */

@@ -4,10 +4,16 @@ import {
   type FromRunner,
   type LogMessage,
   logLevels,
+  maxSchemaBytes,
+  maxSchemaDepth,
+  maxViolations,
   runnerFailures,
   type SerializedError,
+  type TargetSchemas,
+  type Violation,
 } from "../runner/protocol.ts";
 import { type AttemptResponse, responseProblem } from "../runner/response.ts";
+import { isJson } from "./json-check.ts";
 
 /** A message that violates the protocol. The server kills the runner. The message begins with `it`, the runner. */
 export class ProtocolError extends Error {
@@ -16,6 +22,8 @@ export class ProtocolError extends Error {
 
 const maxNameLength = 256;
 const maxErrorTextLength = 64 * 1024;
+/** Of a path, and of a text of a violation. */
+const maxPathLength = 4096;
 
 /**
  * @param body - of one frame
@@ -69,10 +77,17 @@ export function parseMessage(value: JsonValue): FromRunner {
     case "loaded":
       return {
         t: "loaded",
-        module: string(message.module, 4096),
+        module: string(message.module, maxPathLength),
         error: message.error === null ? null : error(message.error),
-        file: message.file === null ? null : string(message.file, 4096),
+        file: message.file === null ? null : string(message.file, maxPathLength),
         line: message.line === null ? null : integer(message.line),
+        schemas: message.schemas === null ? null : schemas(message.schemas),
+      };
+    case "validated":
+      return {
+        t: "validated",
+        n: integer(message.n),
+        violations: message.violations === null ? null : violations(message.violations),
       };
     default:
       throw new ProtocolError("it sent a message of an unknown type");
@@ -100,12 +115,37 @@ function response(value: JsonValue | undefined): AttemptResponse {
 }
 
 function error(value: JsonValue | undefined): SerializedError {
-  const { name, message, stack } = object(value);
+  const { name, message, stack, violations: list } = object(value);
   return {
     name: string(name, maxErrorTextLength),
     message: string(message, maxErrorTextLength),
     stack: string(stack, maxErrorTextLength),
+    ...(list !== undefined && { violations: violations(list) }),
   };
+}
+
+function violations(value: JsonValue | undefined): Violation[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxViolations) {
+    throw new ProtocolError("it sent an invalid list of violations");
+  }
+  return value.map((entry) => {
+    const { field, description } = object(entry);
+    return { field: string(field, maxPathLength), description: string(description, maxPathLength) };
+  });
+}
+
+function schemas(value: JsonValue | undefined): TargetSchemas {
+  const { input, output } = object(value);
+  return { input: schema(input), output: schema(output) };
+}
+
+function schema(value: JsonValue | undefined): string | null {
+  if (value === null) return null;
+  const text = string(value, maxSchemaBytes);
+  if (!isJson(text, maxSchemaDepth) || !isJsonObject(JSON.parse(text))) {
+    throw new ProtocolError("it sent a schema that is not a JSON object");
+  }
+  return text;
 }
 
 function object(value: JsonValue | undefined): JsonObject {

@@ -1,8 +1,18 @@
 /** The pools of all deployments. */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { JsonObject } from "../../../project/json.ts";
 import { checkModules } from "./check-modules.ts";
-import type { Attempt, ModuleCheck, Outcome, PackageLocation, PoolOptions, Pools } from "./contract.ts";
+import type {
+  Attempt,
+  InputsToCheck,
+  ModuleCheck,
+  Outcome,
+  PackageLocation,
+  PoolOptions,
+  Pools,
+  Violation,
+} from "./contract.ts";
 import { DeploymentPool } from "./deployment-pool.ts";
 import { lost } from "./outcomes.ts";
 
@@ -62,9 +72,18 @@ class AllPools implements Pools {
     if (!this.#closed) await this.#pool(deploymentId).warm();
   }
 
-  async check(location: PackageLocation, modules: string[], timeoutMs: number): Promise<ModuleCheck[]> {
+  async validate(deploymentId: string, module: string, input: JsonObject): Promise<Violation[] | null> {
+    return this.#closed ? null : this.#pool(deploymentId).validate(module, input);
+  }
+
+  async check(
+    location: PackageLocation,
+    modules: string[],
+    timeoutMs: number,
+    inputs?: InputsToCheck,
+  ): Promise<ModuleCheck[]> {
     await this.#cleaned;
-    return checkModules(this.#options, location, modules, timeoutMs);
+    return checkModules(this.#options, location, modules, timeoutMs, inputs);
   }
 
   retire(deploymentId: string): void {

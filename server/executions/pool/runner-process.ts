@@ -1,7 +1,15 @@
 /** One runner and the attempts in it, as the server sees them. */
+import type { JsonObject } from "../../../project/json.ts";
 import type { FromRunner } from "../runner/protocol.ts";
 import { RunnerConnection } from "./connection.ts";
-import type { Attempt, ChildExecutionResult, Outcome, PoolEvents, PoolLimits } from "./contract.ts";
+import type {
+  Attempt,
+  ChildExecutionResult,
+  Outcome,
+  PoolEvents,
+  PoolLimits,
+  Violation,
+} from "./contract.ts";
 import { isOutOfMemory } from "./crash-output.ts";
 import { RunnerMonitor } from "./monitor.ts";
 import {
@@ -44,6 +52,9 @@ export class RunnerProcess {
   readonly #receiver: Receiver;
   readonly #attempts: RunningAttempts = new RunningAttempts();
   readonly #loads = new Map<string, (loaded: Loaded) => void>();
+  /** Inputs that the runner checks now, by their number. */
+  readonly #validations = new Map<number, (violations: Violation[] | null) => void>();
+  #validationCount = 0;
   readonly #ready: PromiseWithResolvers<void> = Promise.withResolvers();
   #connection: RunnerConnection | undefined;
   #monitor: RunnerMonitor | undefined;
@@ -103,14 +114,19 @@ export class RunnerProcess {
     return accepts ? Math.max(0, this.#limits.executionsPerRunner - this.#attempts.active) : 0;
   }
 
+  /** Whether it is ready, and neither drains nor ends. */
+  get open(): boolean {
+    return this.#state === "open";
+  }
+
   /** Whether it accepts attempts and has none. */
   get idle(): boolean {
     return this.#state === "open" && this.#attempts.size === 0;
   }
 
-  /** Whether it is idle and has never had an attempt. */
+  /** Whether it is idle, has never had an attempt, and has checked no input. */
   get fresh(): boolean {
-    return this.idle && this.#attempts.served === 0;
+    return this.idle && this.#attempts.served === 0 && this.#validationCount === 0;
   }
 
   /** Whether it runs an attempt that must be alone. */
@@ -145,12 +161,23 @@ export class RunnerProcess {
     });
   }
 
+  /** Checks an input against the schema of a module. Null when it is valid, and when the process ends before. */
+  validate(module: string, input: JsonObject): Promise<Violation[] | null> {
+    if (this.#state !== "open" && this.#state !== "draining") return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const n = ++this.#validationCount;
+      this.#validations.set(n, resolve);
+      this.#updateBusy();
+      this.#connection?.send({ t: "validate", n, module, input });
+    });
+  }
+
   run(attempt: Attempt, resolve: (outcome: Outcome) => void): void {
     clearTimeout(this.#idleTimer);
     const onTimeout = (): void => this.#abort(attempt.executionId, "timeout", timeoutMessage(attempt));
     this.#attempts.add(new RunningAttempt(attempt, resolve, onTimeout));
     if (attempt.alone) this.#reserved = true;
-    if (this.#monitor !== undefined) this.#monitor.busy = true;
+    this.#updateBusy();
     this.#connection?.send({ t: "start", attempt: toMessage(attempt) });
   }
 
@@ -178,9 +205,9 @@ export class RunnerProcess {
     this.#events.changed();
   }
 
-  /** The attempt is the cause if the process has run no other. Otherwise each attempt is a suspect. */
+  /** The attempt is the cause if the process has run no other, and checked no input. Otherwise each attempt is a suspect. */
   #outcomeOf(cause: Failure): Outcome {
-    const certain = this.#attempts.size === 1 && this.#attempts.served === 1;
+    const certain = this.#attempts.size === 1 && this.#attempts.served === 1 && this.#validationCount === 0;
     return certain ? cause : lost(cause.error.message, true);
   }
 
@@ -221,6 +248,14 @@ export class RunnerProcess {
         if (resolve === undefined) throw new ProtocolError("it loaded a module that was not requested");
         this.#loads.delete(message.module);
         resolve(message);
+        return;
+      }
+      case "validated": {
+        const resolve = this.#validations.get(message.n);
+        if (resolve === undefined) throw new ProtocolError("it checked an input that was not sent");
+        this.#validations.delete(message.n);
+        this.#updateBusy();
+        resolve(message.violations);
       }
     }
   }
@@ -268,8 +303,14 @@ export class RunnerProcess {
     this.#events.changed();
   }
 
+  /** Users' code runs during an attempt and while an input is checked. */
+  #updateBusy(): void {
+    if (this.#monitor !== undefined)
+      this.#monitor.busy = this.#attempts.size > 0 || this.#validations.size > 0;
+  }
+
   #onIdle(): void {
-    if (this.#monitor !== undefined) this.#monitor.busy = false;
+    this.#updateBusy();
     // A runner that ran a suspect must run nothing else: a later crash would prove nothing about its attempts.
     if (this.#reserved || this.#state === "draining") this.drain();
     else if (this.#state === "open") this.#idleTimer = setTimeout(() => this.drain(), this.#limits.idleMs);
@@ -279,8 +320,9 @@ export class RunnerProcess {
     const reason = `The runner's event loop was blocked for ${this.#limits.blockedMs / 1000} s`;
     // An attempt that has ended may have left the blocking code behind, unless this one is alone.
     const earlier = this.#monitor?.answeredSinceBusy === false && !this.#reserved;
+    const shared = this.#attempts.size !== 1 || this.#validations.size > 0;
     // A single attempt blocks only itself, and runs until its timeout.
-    if (this.#attempts.size !== 1 || earlier) this.#kill(reason, lost(reason, true));
+    if (shared || earlier) this.#kill(reason, lost(reason, true));
   }
 
   #onViolation(error: Error): void {
@@ -303,6 +345,8 @@ export class RunnerProcess {
     };
     this.#state = "ended";
     for (const running of this.#attempts.list()) this.#settle(running, outcome);
+    for (const resolve of this.#validations.values()) resolve(null);
+    this.#validations.clear();
     clearTimeout(this.#idleTimer);
     this.#monitor?.stop();
     const output = stderr.trim().slice(-500);

@@ -1,5 +1,6 @@
 /** One attempt of an execution, inside the runner. */
 import type { Context } from "../../../project/authoring.ts";
+import type { JsonObject } from "../../../project/json.ts";
 import { ChildExecutions } from "./child-executions.ts";
 import { type ExitError, isFinal } from "./errors.ts";
 import type { Attempt, AttemptHost } from "./interfaces.ts";
@@ -8,6 +9,7 @@ import { LineBuffer } from "./lines/line-buffer.ts";
 import { OutputError, toJson } from "./output.ts";
 import type { AttemptMessage, RunnerFailure } from "./protocol.ts";
 import { toResponse } from "./response.ts";
+import { SchemaError, validate } from "./validate.ts";
 
 /**
  * States: *live* from its start; *ended* after its outcome was sent, because the handler returned or threw, because of an
@@ -49,10 +51,17 @@ export class RunningAttempt implements Attempt {
   async start(): Promise<void> {
     let phase: RunnerFailure = "load";
     try {
-      const handler = await this.#host.modules.load(this.#message.module);
+      const target = await this.#host.modules.load(this.#message.module);
       if (!this.#live) return;
       phase = "thrown";
-      const value = await handler(this.#message.input, this.#context());
+      const input =
+        target.input === undefined
+          ? this.#message.input
+          : await validate(target.input, "input", this.#message.input);
+      if (!this.#live) return;
+      const result = await target.run(input as JsonObject, this.#context());
+      if (!this.#live) return;
+      const value = target.output === undefined ? result : await validate(target.output, "output", result);
       if (!this.#live) return;
       const { outputBytes, jsonDepth } = this.#host.limits;
       const output = toJson(value, "the output", outputBytes, jsonDepth);
@@ -61,7 +70,7 @@ export class RunningAttempt implements Attempt {
       this.#end();
       this.#host.done(this, output);
     } catch (error) {
-      this.#fail(error, error instanceof OutputError ? "output" : phase);
+      this.#fail(error, reasonOf(error) ?? phase);
     }
   }
 
@@ -82,7 +91,7 @@ export class RunningAttempt implements Attempt {
   #fail(error: unknown, reason: RunnerFailure): void {
     if (!this.#live) return;
     this.#end();
-    this.#host.failed(this, error, isFinal(error), reason);
+    this.#host.failed(this, error, reason === "input" || isFinal(error), reason);
   }
 
   #end(): void {
@@ -112,10 +121,16 @@ export class RunningAttempt implements Attempt {
       secrets: secretsOf(message),
       log: this.#host.logOf(this),
       signal: this.#abort.signal,
-      run: (name, input, options) => this.childExecutions.start(name, input, options),
+      run: ((...call) => this.childExecutions.start(...call)) as Context["run"],
       respond: (response) => this.#respond(response),
     });
   }
+}
+
+function reasonOf(error: unknown): RunnerFailure | null {
+  if (error instanceof OutputError) return "output";
+  if (!(error instanceof SchemaError)) return null;
+  return error.name === "InputError" ? "input" : "output";
 }
 
 /** The readable secrets. Reading another one fails the attempt; it is not enumerable, so that a copy does not fail. */

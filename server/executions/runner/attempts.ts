@@ -1,10 +1,12 @@
 /** All attempts in this runner, and the code that runs outside of them. */
 import type { Log } from "../../../project/authoring.ts";
+import type { JsonObject } from "../../../project/json.ts";
 import { RunningAttempt } from "./attempt.ts";
 import type { Channel } from "./channel.ts";
 import { current, runIn } from "./current-attempt.ts";
 import { ErrorDescriber, ExitError } from "./errors.ts";
 import type { Attempt, AttemptHost, ChildExecutionCall } from "./interfaces.ts";
+import { schemasOf } from "./json-schema.ts";
 import { logFor } from "./lines/console.ts";
 import { cutLine } from "./lines/cut-line.ts";
 import type { Modules } from "./modules.ts";
@@ -15,8 +17,10 @@ import type {
   RunnerLimits,
   SerializedError,
   ToRunner,
+  Violation,
 } from "./protocol.ts";
 import type { AttemptResponse } from "./response.ts";
+import { violationsOf } from "./validate.ts";
 
 export class Attempts implements AttemptHost {
   readonly modules: Modules;
@@ -49,6 +53,9 @@ export class Attempts implements AttemptHost {
       }
       case "load":
         void this.#load(message.module);
+        return;
+      case "validate":
+        void this.#validate(message.n, message.module, message.input);
     }
   }
 
@@ -114,12 +121,25 @@ export class Attempts implements AttemptHost {
 
   async #load(module: string): Promise<void> {
     try {
-      await this.modules.load(module);
-      this.#channel.send({ t: "loaded", module, error: null, file: null, line: null });
+      const schemas = schemasOf(await this.modules.load(module));
+      this.#channel.send({ t: "loaded", module, error: null, file: null, line: null, schemas });
     } catch (thrown) {
       const { file = null, line = null } = this.#describer.place(thrown) ?? {};
-      this.#channel.send({ t: "loaded", module, error: this.describe(thrown), file, line });
+      this.#channel.send({ t: "loaded", module, error: this.describe(thrown), file, line, schemas: null });
     }
+  }
+
+  /** An error of the schema is reported when an execution meets it. */
+  async #validate(n: number, module: string, value: JsonObject): Promise<void> {
+    let violations: Violation[] | null = null;
+    try {
+      const { input } = await this.modules.load(module);
+      if (input !== undefined) violations = await violationsOf(input, value);
+    } catch {
+      // The execution fails with the same error.
+    }
+    const described = violations === null ? null : this.#describer.violations(violations);
+    this.#channel.send({ t: "validated", n, violations: described });
   }
 
   /** The execution that is meant where the runtime does not say: the one that runs, if only one does. */

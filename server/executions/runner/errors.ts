@@ -1,7 +1,8 @@
 /** Serializes errors of users' code without paths of the server and without stack frames of the runtime. */
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { SerializedError } from "./protocol.ts";
+import type { SerializedError, Violation } from "./protocol.ts";
+import { SchemaError } from "./validate.ts";
 
 /** Thrown by `process.exit`, so that the code after the call does not run. */
 export class ExitError extends Error {
@@ -59,10 +60,19 @@ export class ErrorDescriber {
         name: this.#clean(text(thrown.name) || "Error", maxNameLength),
         message: this.#clean(text(thrown.message), maxMessageLength),
         stack: cut(this.#stack(thrown, maxCauses), maxStackLength),
+        ...(thrown instanceof SchemaError && { violations: this.violations(thrown.violations) }),
       };
     } catch {
       return { name: "Error", message: "Thrown: an unreadable value", stack: "" };
     }
+  }
+
+  /** Removes paths of the server. */
+  violations(violations: readonly Violation[]): Violation[] {
+    return violations.map(({ field, description }) => ({
+      field: this.#replace(field),
+      description: this.#replace(description),
+    }));
   }
 
   /** Removes paths of the server and stack frames of the runtime from a log line. */

@@ -15,6 +15,21 @@ export interface SerializedError {
   message: string;
   /** With paths of the project only. Empty when there is none. */
   stack: string;
+  /** Of an input or output that violates its schema: at least one. */
+  violations?: Violation[];
+}
+
+/** A rule of a schema that a value violates. */
+export interface Violation {
+  /** The path in the input or output, for example `input.items[0].id`. */
+  field: string;
+  description: string;
+}
+
+/** The JSON Schemas of a target, as JSON text. Null where it declares none; `{}` when JSON Schema cannot express it. */
+export interface TargetSchemas {
+  input: string | null;
+  output: string | null;
 }
 
 export interface RunnerLimits {
@@ -42,6 +57,8 @@ export type ToRunner =
     }
   /** Loads a module without running it. */
   | { t: "load"; module: string }
+  /** Checks an input against the schema of a module. */
+  | { t: "validate"; n: number; module: string; input: JsonObject }
   | { t: "ping"; n: number };
 
 export interface AttemptMessage {
@@ -58,8 +75,8 @@ export interface AttemptMessage {
   unreadableSecrets: readonly string[];
 }
 
-/** Why an attempt failed: its code threw an error or called `process.exit`, or its output or module is invalid. */
-export const runnerFailures = ["thrown", "exit", "output", "load"] as const;
+/** Why an attempt failed: its code threw an error or called `process.exit`, or its input, output or module is invalid. */
+export const runnerFailures = ["thrown", "exit", "input", "output", "load"] as const;
 export type RunnerFailure = (typeof runnerFailures)[number];
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -88,7 +105,10 @@ export type FromRunner =
       error: SerializedError | null;
       file: string | null;
       line: number | null;
+      schemas: TargetSchemas | null;
     }
+  /** The answer to `validate`. Null when the input is valid, or could not be checked. */
+  | { t: "validated"; n: number; violations: Violation[] | null }
   /** The answer to `ping`. */
   | { t: "pong"; n: number }
   /** The process may be in an inconsistent state, and should get no more attempts. */
@@ -105,6 +125,15 @@ export const inlineOutputLength: number = 32 * 1024;
 
 /** Bytes of the input of `ctx.run` as JSON. The same as the default for webhooks. */
 export const maxChildInputBytes: number = 2 ** 20;
+
+/** Violations of one value. More are not reported. */
+export const maxViolations = 50;
+
+/** Bytes of a JSON Schema. A larger one is not stored. */
+export const maxSchemaBytes: number = 64 * 1024;
+
+/** Levels of nesting of a JSON Schema. As many as other JSON of the service. */
+export const maxSchemaDepth = 64;
 
 /** Pending calls of `ctx.run` of one execution. Further calls wait in the runner. */
 export const maxPendingChildExecutions = 256;

@@ -1,11 +1,15 @@
 /** Deploys a stored package. The server reads and validates the package itself and does not trust the client. */
+import type { ConnectError } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../../project/definition.ts";
+import { readProjectFile } from "../../../project/file/read.ts";
+import { inputProblems, inputsToCheck } from "../../../project/inputs/problems.ts";
 import { loadProject } from "../../../project/load.ts";
 import { PROJECT_FILE } from "../../../project/names.ts";
-import { formatProblem } from "../../../project/problem.ts";
+import { formatProblem, type Problem } from "../../../project/problem.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { badRequest } from "../../errors/details.ts";
 import { fail } from "../../errors.ts";
+import type { ModuleCheck } from "../../executions/pool/contract.ts";
 import { type Boundary, describeBoundary, enforcesNetwork } from "../../executions/sandbox/boundary.ts";
 import { orderedId } from "../../ids.ts";
 import {
@@ -18,6 +22,7 @@ import {
 } from "../../store/tables/deployments.ts";
 import { keepObject, type ObjectRow } from "../../store/tables/objects.ts";
 import { lockOrganization } from "../../store/tables/organizations.ts";
+import { insertSchemas } from "../../store/tables/schemas.ts";
 import type { App } from "../app.ts";
 import { audit } from "../audit.ts";
 import {
@@ -30,6 +35,7 @@ import {
   switchTo,
 } from "./activation.ts";
 import type { UnpackedPackage } from "./packages.ts";
+import { schemaRows } from "./schemas.ts";
 import { requireObject } from "./uploads.ts";
 
 /** Timeout for loading one module. */
@@ -103,7 +109,9 @@ async function deployUnpacked(
   });
   const pending: DeploymentRow = { ...row, status: "pending", activated_at: null, error: "" };
   try {
-    await checkModules(app, deploymentId, directory, definition);
+    const checks = await checkModules(app, deploymentId, directory, definition);
+    await checkInputs(directory, definition, checks);
+    const schemas = schemaRows(definition, checks);
     await engine
       .write(function* () {
         yield* lockOrganization(caller.orgId);
@@ -114,6 +122,7 @@ async function deployUnpacked(
             `Cannot activate ${deploymentId}: its status is now ${now?.status}.`,
           );
         }
+        yield* insertSchemas(caller.orgId, deploymentId, schemas);
         yield* switchTo(activationOf(pending, actor));
         if (source === null) {
           yield* audit(caller, "deployment.pushed", deploymentName(pending), aboutOf(pending));
@@ -136,13 +145,17 @@ async function deployUnpacked(
 async function readDefinition(directory: string): Promise<ProjectDefinition> {
   const { definition, problems } = await loadProject(directory);
   if (definition !== null) return definition;
+  throw invalidProject(problems);
+}
+
+function invalidProject(problems: readonly Problem[]): ConnectError {
   const list = problems.map((problem) => formatProblem(PROJECT_FILE, problem)).join("\n");
   const violations = problems.map(({ line, column, message }) => ({
     field: line === 0 ? PROJECT_FILE : `${PROJECT_FILE}:${line}:${column}`,
     description: message,
     reason: "PROJECT_FILE",
   }));
-  throw fail("PROJECT_INVALID", `Invalid configuration in ${PROJECT_FILE}\n${list}`, {
+  return fail("PROJECT_INVALID", `Invalid configuration in ${PROJECT_FILE}\n${list}`, {
     details: [badRequest(violations)],
   });
 }
@@ -161,17 +174,22 @@ export function networkProblem(boundary: Boundary, { network }: ProjectDefinitio
   return `Cannot deploy: the project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`;
 }
 
-/** Loads every module in a runner. */
+/** Loads every module in a runner, and checks the inputs of schedules with their schemas. */
 async function checkModules(
   app: App,
   deploymentId: string,
   directory: string,
   definition: ProjectDefinition,
-): Promise<void> {
+): Promise<ModuleCheck[]> {
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
-  const checks = await app.pools.check({ deploymentId, directory }, modules, loadTimeoutMs);
+  const checks = await app.pools.check(
+    { deploymentId, directory },
+    modules,
+    loadTimeoutMs,
+    inputsToCheck(definition),
+  );
   const broken = checks.filter((check) => !check.ok);
-  if (broken.length === 0) return;
+  if (broken.length === 0) return checks;
   const violations = broken.map(({ module, error }) => ({
     field: error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`,
     description: `${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`,
@@ -181,4 +199,15 @@ async function checkModules(
   throw fail("MODULES_INVALID", `Cannot load the project's modules:\n${list.join("\n")}`, {
     details: [badRequest(violations)],
   });
+}
+
+/** @throws ConnectError when a field mapping or the input of a schedule does not fit the schema of its target */
+async function checkInputs(
+  directory: string,
+  definition: ProjectDefinition,
+  checks: readonly ModuleCheck[],
+): Promise<void> {
+  const read = await readProjectFile(directory);
+  const problems = "problems" in read ? read.problems : inputProblems(read.bytes, definition, checks);
+  if (problems.length > 0) throw invalidProject(problems);
 }

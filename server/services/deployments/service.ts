@@ -28,6 +28,7 @@ import { parseStored } from "../../store/tables/json.ts";
 import { getObject } from "../../store/tables/objects.ts";
 import { lockOrganization } from "../../store/tables/organizations.ts";
 import { listSchedulesOf } from "../../store/tables/schedules.ts";
+import { listSchemas } from "../../store/tables/schemas.ts";
 import type { App } from "../app.ts";
 import { audit } from "../audit.ts";
 import { optionalTime, toDeployment } from "../convert.ts";
@@ -45,6 +46,7 @@ import {
 } from "./activation.ts";
 import { deploy } from "./deploy.ts";
 import { addFiles } from "./files.ts";
+import { addSchemas } from "./schemas.ts";
 import { createUpload } from "./uploads.ts";
 import { deploymentWarnings } from "./warnings.ts";
 
@@ -72,6 +74,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const definition = parseStored<ProjectDefinition>(row.definition);
       message.warnings = deploymentWarnings(definition, await app.vault.open(orgId));
     }
+    addSchemas(message, await engine.read(() => listSchemas(orgId, deploymentId)));
     const schedules = await engine.read(() => listSchedulesOf(orgId, deploymentId));
     for (const schedule of message.schedules) {
       const row = schedules.find((candidate) => candidate.name === schedule.name);

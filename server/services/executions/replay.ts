@@ -1,5 +1,5 @@
 /** Replays an execution: a new execution with the same or a given input. */
-import type { ProjectDefinition } from "../../../project/definition.ts";
+import type { ProjectDefinition, TargetDefinition } from "../../../project/definition.ts";
 import { noResource, wrongState } from "../../errors.ts";
 import { orderedId } from "../../ids.ts";
 import type { Program } from "../../store/engine.ts";
@@ -7,10 +7,32 @@ import { getTarget } from "../../store/tables/activation.ts";
 import { getDeployment } from "../../store/tables/deployments.ts";
 import { type ExecutionRow, getExecution, insertExecution } from "../../store/tables/executions.ts";
 import { parseStored } from "../../store/tables/json.ts";
+import { listSchemas } from "../../store/tables/schemas.ts";
+import { Unchecked } from "./input-check.ts";
 
-/** @param deploymentId - the deployment to run. Empty for the active one */
-export function* replay(original: ExecutionRow, input: string, deploymentId: string): Program<ExecutionRow> {
+export interface Replay {
+  original: ExecutionRow;
+  /** JSON text. Null for the input of the original. */
+  input: string | null;
+  /** The deployment to run. Empty for the active one. */
+  deploymentId: string;
+  /** The deployment whose schema has accepted the input. */
+  checked: string | null;
+}
+
+export function* replay({
+  original,
+  input,
+  deploymentId,
+  checked,
+}: Replay): Program<ExecutionRow | Unchecked> {
   const { org_id, kind, name, environment } = original;
+  const target = deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId);
+  if (input !== null && target.deploymentId !== checked) {
+    const schemas = yield* listSchemas(org_id, target.deploymentId);
+    const schema = schemas.find((row) => row.name === name)?.input ?? null;
+    if (schema !== null) return new Unchecked(target.deploymentId, name, target.module);
+  }
   const now = Date.now();
   const executionId = orderedId("exe", now);
   yield* insertExecution({
@@ -19,9 +41,9 @@ export function* replay(original: ExecutionRow, input: string, deploymentId: str
     kind,
     name,
     origin: "replay",
-    deployment_id: deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId),
+    deployment_id: target.deploymentId,
     environment,
-    input,
+    input: input ?? original.input,
     replay_of: original.execution_id,
     created_at: now,
   });
@@ -30,7 +52,12 @@ export function* replay(original: ExecutionRow, input: string, deploymentId: str
   return row;
 }
 
-function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<string> {
+interface ReplayTarget {
+  deploymentId: string;
+  module: string;
+}
+
+function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<ReplayTarget> {
   const target = yield* getTarget(org_id, environment, name);
   if (target === undefined || target.kind !== kind) {
     throw wrongState(
@@ -40,17 +67,19 @@ function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<
       `Cannot replay: no active deployment in ${environment} has the ${kind} '${name}'. Pass the id of a deployment that has it.`,
     );
   }
-  return target.deployment_id;
+  const { module } = parseStored<TargetDefinition>(target.definition);
+  return { deploymentId: target.deployment_id, module };
 }
 
-function* named({ org_id, kind, name }: ExecutionRow, deploymentId: string): Program<string> {
+function* named({ org_id, kind, name }: ExecutionRow, deploymentId: string): Program<ReplayTarget> {
   const deployment = yield* getDeployment(org_id, deploymentId);
   if (deployment === undefined || deployment.status === "deleted") {
     throw noResource("deployment", deploymentId, `There is no deployment '${deploymentId.slice(0, 80)}'.`);
   }
   const definition = parseStored<ProjectDefinition>(deployment.definition);
   const targets = kind === "agent" ? definition.agents : definition.workflows;
-  if (!targets.some((target) => target.name === name)) {
+  const target = targets.find((candidate) => candidate.name === name);
+  if (target === undefined) {
     throw wrongState(
       "TARGET_NOT_DEPLOYED",
       kind,
@@ -58,5 +87,5 @@ function* named({ org_id, kind, name }: ExecutionRow, deploymentId: string): Pro
       `Cannot replay: deployment ${deploymentId} has no ${kind} '${name}'.`,
     );
   }
-  return deploymentId;
+  return { deploymentId, module: target.module };
 }

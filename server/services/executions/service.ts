@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import type { TargetDefinition } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import {
   DownloadExecutionResponseSchema,
@@ -22,6 +23,7 @@ import {
   listExecutions,
 } from "../../store/tables/executions.ts";
 import { acceptExecutions } from "../../store/tables/idempotency.ts";
+import { parseStored } from "../../store/tables/json.ts";
 import { onceForRun } from "../../webhooks/idempotency.ts";
 import { encodePayload } from "../../webhooks/payload.ts";
 import type { App } from "../app.ts";
@@ -31,6 +33,7 @@ import { hasMessageLimit } from "../grpc-size.ts";
 import { listPage, pageOf } from "../page.ts";
 import { environmentFilter, environmentOf, hasExactNumbers } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
+import { storeChecked, Unchecked } from "./input-check.ts";
 import { replay } from "./replay.ts";
 import { readTree, toTree } from "./tree.ts";
 
@@ -64,7 +67,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
       );
       const header = context.requestHeader.get("idempotency-key");
       const once = onceForRun(environment, header, [request.name, kind, input.text]);
-      const { row, replayed } = await engine.write(function* () {
+      const accept = function* (checked: string | null) {
         const target = yield* getTarget(orgId, environment, request.name);
         if (target === undefined || (kind !== "" && target.kind !== kind)) {
           const what = kind === "" ? "agent or workflow" : kind;
@@ -73,6 +76,10 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
             `There is no ${what} '${request.name}' in ${environment}. Deploy one with that name first.`,
             { metadata: { name: request.name, environment } },
           );
+        }
+        if (target.has_input_schema > 0 && target.deployment_id !== checked) {
+          const { module } = parseStored<TargetDefinition>(target.definition);
+          return new Unchecked(target.deployment_id, target.name, module);
         }
         const now = Date.now();
         const executionId = orderedId("exe", now);
@@ -93,7 +100,10 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
         }
         const id = accepted?.executionId ?? executionId;
         return { row: yield* getExecution(orgId, id), replayed: id !== executionId };
-      });
+      };
+      const { row, replayed } = await storeChecked(app, orgId, input.value, (checked) =>
+        engine.write(() => accept(checked)),
+      );
       if (row === undefined) throw new Error("The inserted row was not found.");
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return toExecution(row, hasMessageLimit(context));
@@ -119,11 +129,15 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
     async replayExecution(request, context) {
       const { orgId } = callerOf(context);
       const original = await require(orgId, request.executionId);
-      const input =
+      const { deploymentId } = request;
+      const edited =
         request.input === undefined
-          ? original.input
-          : encodePayload(request.input as JsonObject, app.config.limits, hasExactNumbers(context)).text;
-      const row = await engine.write(() => replay(original, input, request.deploymentId));
+          ? null
+          : encodePayload(request.input as JsonObject, app.config.limits, hasExactNumbers(context));
+      const input = edited?.text ?? null;
+      const row = await storeChecked(app, orgId, edited?.value ?? {}, (checked) =>
+        engine.write(() => replay({ original, input, deploymentId, checked })),
+      );
       return toExecution(row, hasMessageLimit(context));
     },
 

@@ -18,6 +18,11 @@ export interface TargetRow {
   definition: string;
 }
 
+export interface TypedTargetRow extends TargetRow {
+  /** 1 when the target declares a schema for its input. */
+  has_input_schema: number;
+}
+
 export interface WebhookRow {
   org_id: string;
   environment: string;
@@ -55,7 +60,9 @@ export class NameConflict extends Error {
   }
 }
 
-const SELECT_TARGET = "SELECT * FROM targets WHERE org_id = ?1 AND environment = ?2 AND name = ?3";
+const SELECT_TARGET = `SELECT targets.*, (SELECT COUNT(*) FROM target_schemas s WHERE s.org_id = targets.org_id
+  AND s.deployment_id = targets.deployment_id AND s.name = targets.name AND s.input IS NOT NULL) AS has_input_schema
+FROM targets WHERE org_id = ?1 AND environment = ?2 AND name = ?3`;
 const SELECT_HOLDERS = `SELECT targets.* FROM targets, ROWS(name text) r
 WHERE targets.org_id = ?1 AND targets.environment = ?2 AND targets.name = r.name AND targets.project <> ?3`;
 const INSERT_TARGETS = `INSERT INTO targets (org_id, environment, name, kind, project, deployment_id, definition)
@@ -142,8 +149,12 @@ export function* deleteDeployment(
 }
 
 /** The active agent or workflow of a name. */
-export function* getTarget(orgId: string, environment: string, name: string): Program<TargetRow | undefined> {
-  return yield* first<TargetRow>(SELECT_TARGET, orgId, environment, name);
+export function* getTarget(
+  orgId: string,
+  environment: string,
+  name: string,
+): Program<TypedTargetRow | undefined> {
+  return yield* first<TypedTargetRow>(SELECT_TARGET, orgId, environment, name);
 }
 
 /**

@@ -9,6 +9,8 @@ export interface ModuleCheckRequest {
   deployment_id: string;
   /** JSON text: paths in the package. */
   modules: string;
+  /** JSON text: inputs to check against the schemas of modules, by module. */
+  inputs: string | null;
   /** For each module. */
   timeout_ms: number;
   created_at: number;
@@ -22,8 +24,8 @@ export interface ModuleCheckRow extends ModuleCheckRequest {
   result: string | null;
 }
 
-const INSERT = `INSERT INTO module_checks (org_id, deployment_id, modules, timeout_ms, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5)`;
+const INSERT = `INSERT INTO module_checks (org_id, deployment_id, modules, inputs, timeout_ms, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)`;
 const SELECT = "SELECT * FROM module_checks WHERE org_id = ?1 AND deployment_id = ?2";
 const OPEN = "result IS NULL AND (lease_until IS NULL OR lease_until <= ?1)";
 const COUNT_OPEN = `SELECT COUNT(*) AS count FROM module_checks WHERE ${OPEN}`;
@@ -38,8 +40,8 @@ const DELETE = "DELETE FROM module_checks WHERE org_id = ?1 AND deployment_id = 
 const DELETE_OLD = "DELETE FROM module_checks WHERE created_at < ?1";
 
 export function* requestCheck(request: ModuleCheckRequest): Program<void> {
-  const { org_id, deployment_id, modules, timeout_ms, created_at } = request;
-  yield* run(INSERT, org_id, deployment_id, modules, timeout_ms, created_at);
+  const { org_id, deployment_id, modules, inputs, timeout_ms, created_at } = request;
+  yield* run(INSERT, org_id, deployment_id, modules, inputs, timeout_ms, created_at);
   yield* notify("check", deployment_id);
 }
 

@@ -124,6 +124,7 @@ function inProcess(onStart: (job: number) => void): Pools {
     cancel: () => false,
     warm: async () => {},
     check: async () => [],
+    validate: async () => null,
     retire: () => {},
     close: async () => {},
   };

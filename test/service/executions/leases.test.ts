@@ -38,6 +38,10 @@ class HandPool implements Pools {
   }
 
   async warm(): Promise<void> {}
+  async validate(): Promise<null> {
+    return null;
+  }
+
   async check(): Promise<never[]> {
     return [];
   }

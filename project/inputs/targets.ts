@@ -1,0 +1,80 @@
+/**
+ * The types of the project's agents, workflows and secrets. `svc types` writes a declaration that fills `Targets` and
+ * `Secrets`. Without it every name is accepted.
+ */
+import type { JsonObject, JsonValue } from "../json.ts";
+import type { Schema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
+
+/** The agents and workflows by name. Empty unless the project declares them. */
+// biome-ignore lint/suspicious/noEmptyInterface: projects add the members
+export interface Targets {}
+
+/** The secrets by name. Empty unless the project declares them. */
+// biome-ignore lint/suspicious/noEmptyInterface: projects add the members
+export interface Secrets {}
+
+export type TargetName = keyof Targets extends never ? string : Extract<keyof Targets, string>;
+
+/** The declared secrets, and others that may be missing. */
+export type SecretValues = keyof Secrets extends never
+  ? Readonly<Record<string, string>>
+  : Readonly<Secrets> & Readonly<Record<string, string | undefined>>;
+
+export type InputOf<Name extends string> = Name extends keyof Targets
+  ? Targets[Name] extends { input: infer Input }
+    ? Input
+    : object
+  : object;
+
+export type OutputOf<Name extends string> = Name extends keyof Targets
+  ? Targets[Name] extends { output: infer Output }
+    ? Output
+    : JsonValue
+  : JsonValue;
+
+/** The arguments after the name: the input may be left out when `{}` is one. */
+export type InputAndOptions<Name extends string, Options> =
+  Record<never, never> extends InputOf<Name>
+    ? [input?: InputOf<Name>, options?: Options]
+    : [input: InputOf<Name>, options?: Options];
+
+/** The input that callers pass to the default export of a module, and the output that they receive. */
+export type TargetTypes<Module> = Module extends { default: infer Target }
+  ? { input: InputFor<Target>; output: Json<Awaited<ResultOf<Target>>> }
+  : { input: object; output: unknown };
+
+type InputFor<Target> = Target extends { readonly input?: infer Input; readonly run: unknown }
+  ? [Input] extends [Schema]
+    ? SchemaInput<Input>
+    : ParameterOf<Target["run"]>
+  : ParameterOf<Target>;
+
+type ResultOf<Target> = Target extends { readonly output?: infer Output; readonly run: infer Run }
+  ? [Output] extends [Schema]
+    ? SchemaOutput<Output>
+    : ReturnOf<Run>
+  : ReturnOf<Target>;
+
+/** A function without a type of its input accepts every object. */
+type ParameterOf<Run> = Run extends (input: infer Input, ...rest: never) => unknown
+  ? JsonObject extends Input
+    ? object
+    : Input
+  : object;
+
+type ReturnOf<Run> = Run extends (...parameters: never) => infer Result ? Result : unknown;
+
+/** A value after it was written as JSON and read again. */
+export type Json<Value> = unknown extends Value
+  ? unknown
+  : // biome-ignore lint/suspicious/noConfusingVoidType: the result of a function without `return`
+    Value extends undefined | void
+    ? null
+    : Value extends { toJSON(): infer Written }
+      ? Json<Written>
+      : Value extends object
+        ? { [Key in keyof Value]: JsonMember<Value[Key]> }
+        : Value;
+
+/** A member that is `undefined` is left out. */
+type JsonMember<Value> = undefined extends Value ? Json<Exclude<Value, undefined>> | undefined : Json<Value>;
