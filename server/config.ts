@@ -81,6 +81,7 @@ export interface Config {
   /** Allows several organizations although the boundary around runners does not stop malicious code. */
   allowUnsandboxed: boolean;
   log: LogConfig;
+  metrics: MetricsConfig;
   limits: Limits;
 }
 
@@ -91,6 +92,15 @@ export interface LogConfig {
   level: LogLevel;
   /** Whether each request is logged. */
   access: boolean;
+}
+
+/** Access to the metrics besides `/metrics` with an API key. */
+export interface MetricsConfig {
+  /** A port that serves them without a key; null for none. */
+  port: number | null;
+  host: string;
+  /** Opens `/metrics` on the port of the server. */
+  token: string | null;
 }
 
 export interface DatabaseConfig {
@@ -204,6 +214,11 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
       level: oneOf("SVC_LOG_LEVEL", env.SVC_LOG_LEVEL, logLevels) ?? "info",
       access: env.SVC_ACCESS_LOG === "1",
     },
+    metrics: {
+      port: env.SVC_METRICS_PORT ? wholeNumber("SVC_METRICS_PORT", env.SVC_METRICS_PORT, 0, 65_535) : null,
+      host: env.SVC_METRICS_HOST || "127.0.0.1",
+      token: metricsToken(env.SVC_METRICS_TOKEN),
+    },
     limits: limits(env),
   };
 }
@@ -252,6 +267,14 @@ function wholeNumber(
     throw new Error(`Cannot use ${name}: it must be a whole number ${range}, not '${value}'.`);
   }
   return number;
+}
+
+function metricsToken(value: string | undefined): string | null {
+  if (!value) return null;
+  if (/^[\w.~+/=-]{16,256}$/.test(value)) return value;
+  throw new Error(
+    "Cannot use SVC_METRICS_TOKEN: it must have 16 to 256 letters, digits and characters of -._~+/=.",
+  );
 }
 
 function port(value: string | number): number {

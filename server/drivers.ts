@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { ObjectStorage } from "./storage/contract.ts";
 import { openFileStorage } from "./storage/filesystem.ts";
+import { measured } from "./storage/measured.ts";
 import { prepareDataDir } from "./store/data-dir.ts";
 import type { Engine } from "./store/engine.ts";
 import { openSqlite } from "./store/sqlite/index.ts";
@@ -41,7 +42,7 @@ export async function openStore({ dataDir, database }: Config, shared: boolean):
 
 /** @throws StartError when the bucket or the credentials are wrong */
 export async function openStorage({ dataDir, storage, limits }: Config): Promise<ObjectStorage> {
-  if (storage === null) return openFileStorage(dataDir, limits);
+  if (storage === null) return measured(openFileStorage(dataDir, limits));
   const { openS3Storage } = await import("./storage/s3/index.ts");
-  return openS3Storage(dataDir, storage, limits);
+  return measured(await openS3Storage(dataDir, storage, limits));
 }

@@ -35,6 +35,7 @@ export async function serve(options: ServeOptions, outside?: Outside): Promise<n
     await server.close();
     throw error;
   }
+  if (server.metricsUrl !== null) log.info(`Metrics on ${server.metricsUrl}`);
   log.info(`Listening on ${server.url}`);
   const signal = await stop;
   log.info(`${signal}: waiting for running executions …`);

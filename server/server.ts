@@ -14,6 +14,8 @@ import { type Boundary, describeBoundary, enforcesNetwork, holds } from "./execu
 import { chooseBoundary } from "./executions/sandbox/choose-boundary.ts";
 import { newOwner, prepareFirstRun } from "./first-run.ts";
 import { createListener, type Listener } from "./listener/index.ts";
+import { MetricsCollector } from "./metrics/collect.ts";
+import { openMetricsPort } from "./metrics/port.ts";
 import { answerStarting, createDispatcher, type Handler } from "./routes/dispatch.ts";
 import { createProbes } from "./routes/probes.ts";
 import { Scheduler, systemClock } from "./schedules/scheduler.ts";
@@ -28,6 +30,7 @@ import type { Engine } from "./store/engine.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
 import { countOrganizations } from "./store/tables/organizations.ts";
 import { isolationSetting, putSetting } from "./store/tables/settings.ts";
+import { measureLoopDelay } from "./telemetry/metrics/process.ts";
 import { type FetchUrl, fetchUrl } from "./webhooks/fetch.ts";
 import { WebhookLimits } from "./webhooks/limits.ts";
 import { type OnRejection, RejectionLog } from "./webhooks/rejection-log.ts";
@@ -48,6 +51,8 @@ export interface RunningServer {
   url: string;
   /** The URL that clients use. */
   publicUrl: string;
+  /** Where metrics are served without a key; null for nowhere. */
+  metricsUrl: string | null;
   /** The boundary around runners, in words; null without runners. */
   isolation: string | null;
   /** Whether the boundary can restrict the hosts that runners reach. */
@@ -209,22 +214,30 @@ async function compose(parts: Parts): Promise<RunningServer> {
     waiters: new Waiters(engine, notifier, closing.signal),
     closing: closing.signal,
   };
+  const collector = new MetricsCollector({ engine, pools, executor, listener, role: config.role });
+  const metrics = { collector, token: config.metrics.token };
+  const metricsPort =
+    config.metrics.port === null
+      ? null
+      : await openMetricsPort(collector, config.metrics.port, config.metrics.host);
+  const stopMeasuring = measureLoopDelay();
   let ready = false;
   await worker?.start();
 
   return {
     url,
     publicUrl: app.baseUrl(),
+    metricsUrl: metricsPort?.url ?? null,
     isolation: boundary === null ? null : describeBoundary(boundary),
     enforcesNetwork: boundary !== null && enforcesNetwork(boundary),
     async open(showFirstKey) {
       const isReady = (): boolean => ready;
       if (config.role === "worker") {
-        serve(createProbes(new Readiness(app), isReady));
+        serve(createProbes(new Readiness(app), isReady, metrics));
       } else {
         await prepareFirstRun(parts.store, config.apiKey, showFirstKey);
         const authenticator = new Authenticator(engine);
-        serve(createDispatcher({ app, authenticator, keyWatch: new KeyWatch(engine), isReady }));
+        serve(createDispatcher({ app, authenticator, keyWatch: new KeyWatch(engine), metrics, isReady }));
       }
       ready = true;
     },
@@ -238,6 +251,8 @@ async function compose(parts: Parts): Promise<RunningServer> {
       await Promise.race([drained, setTimeout(flushMs)]);
       listener.close();
       await drained;
+      stopMeasuring();
+      await metricsPort?.close();
       await rejections.flush();
       await parts.store.close();
       worker?.release();

@@ -51,6 +51,15 @@ export function resourceInfo(resourceType: string, resourceName: string): Detail
 
 const infoType = ErrorInfoSchema.typeName;
 
+/** The reason that the error says; empty for none. */
+export function reasonIn(error: ConnectError): string {
+  for (const detail of error.details) {
+    if ("desc" in detail && detail.desc.typeName === infoType)
+      return (detail.value as { reason: string }).reason;
+  }
+  return "";
+}
+
 /** Whether the error says its reason. */
 export function hasReason(error: ConnectError): boolean {
   return error.details.some((detail) => ("desc" in detail ? detail.desc.typeName : detail.type) === infoType);

@@ -25,6 +25,7 @@ import {
 import { countOrganizations } from "../store/tables/organizations.ts";
 import { log } from "../telemetry/log/index.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
+import { countAttempt, countEnd } from "./count.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
@@ -275,7 +276,9 @@ export class Executor {
     this.#settling.add(settled.promise);
     this.#running.set(row.execution_id, row);
     this.#options.onAttempt?.(row.execution_id);
+    const startedMs = performance.now();
     const { outcome, target } = await runAttempt(this.#options, row, pools);
+    countAttempt(row, outcome, startedMs);
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
     // The next claim does not wait for this outcome to be written. Only for known queues: a query after each execution
     // would cost as much as a claim.
@@ -304,7 +307,8 @@ export class Executor {
     const state = { ...stateOf(row), retry };
     await this.#responses.written(row);
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
-    await this.#transitions.write(row, transition);
+    const held = await this.#transitions.write(row, transition);
+    if (held) countEnd(row, transition, Date.now());
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
   }
 

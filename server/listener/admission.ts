@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import type { Limits } from "../config.ts";
 import { http1Handover } from "../runtime.ts";
 import { log } from "../telemetry/log/index.ts";
+import { metrics } from "../telemetry/metrics/index.ts";
 import { sourceKey } from "../webhooks/rate-limit.ts";
 
 /** Descriptors that remain for everything else. Deno stops accepting for good when it has none left. */
@@ -51,6 +52,10 @@ export class Admission {
     return true;
   }
 
+  get openCount(): number {
+    return this.#open.size;
+  }
+
   /** Closes all admitted connections. */
   close(): void {
     for (const socket of this.#open) socket.destroy();
@@ -58,6 +63,7 @@ export class Admission {
 
   #logRefusal(): void {
     this.#refused++;
+    metrics.refusedConnections.add();
     const now = performance.now();
     if (now - this.#loggedMs < logIntervalMs) return;
     this.#loggedMs = now;

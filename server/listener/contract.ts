@@ -7,6 +7,8 @@ export interface Listener {
    * @throws StartError when the port cannot be used
    */
   listen(port: number, host: string): Promise<number>;
+  /** Open connections. */
+  readonly connections: number;
   /** Stops accepting and closes idle connections; resolves when all requests have been answered. */
   drain(): Promise<void>;
   /** Closes all connections. */

@@ -36,6 +36,9 @@ export function createPlainListener(handler: Handler, admission: Admission, sess
     });
   });
   return {
+    get connections() {
+      return admission.openCount;
+    },
     listen: (port, host) => listening(acceptor, port, host),
     drain() {
       if (acceptor !== http1) http1.close();

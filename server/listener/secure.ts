@@ -45,6 +45,9 @@ export function createTlsListener(
   }
   server.on("connection", (socket: Socket) => void admission.admit(socket));
   return {
+    get connections() {
+      return admission.openCount;
+    },
     listen: (port, host) => listening(server, port, host),
     drain: () => drain(server, () => sessions.drain()),
     close() {

@@ -16,7 +16,9 @@ import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { discardRest } from "./body-pace.ts";
 import { createCors } from "./cors.ts";
 import { createHostCheck } from "./host.ts";
+import { countRequest, type Measured } from "./measure.ts";
 import { notAllowed, refuseMethod } from "./methods.ts";
+import { type MetricsOptions, metricsPath, sendMetrics } from "./metrics.ts";
 import { handleObject, isObjectPath } from "./objects.ts";
 import { originForm } from "./origin-form.ts";
 import { report } from "./report.ts";
@@ -47,11 +49,13 @@ export interface DispatchOptions {
   app: App;
   authenticator: Authenticator;
   keyWatch: KeyWatch;
+  metrics: Pick<MetricsOptions, "collector" | "token">;
   /** False once the server is shutting down. */
   isReady(): boolean;
 }
 
-export function createDispatcher({ app, authenticator, keyWatch, isReady }: DispatchOptions): Handler {
+export function createDispatcher(options: DispatchOptions): Handler {
+  const { app, authenticator, keyWatch, metrics, isReady } = options;
   const routes = (router: ConnectRouter) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
@@ -82,7 +86,7 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
   const cors = createCors(app.config.corsOrigins);
   const { access } = app.config.log;
 
-  async function handle(request: Request, response: Response): Promise<void> {
+  async function handle(request: Request, response: Response, measured: Measured): Promise<void> {
     checkHost(request);
     checkTransferCoding(request);
     if (cors.handle(request, response)) return;
@@ -90,6 +94,7 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
     const verb = request.method === "HEAD" ? "GET" : (request.method ?? "GET");
     const match = rules.match(verb, path);
     if (match !== null && "rule" in match && isWebhook(match)) {
+      measured.handler = "webhook";
       const named = environment || defaultEnvironment;
       return handleWebhook({ app, request, response, match, environment: named, report });
     }
@@ -100,19 +105,23 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
       const posted = rules.match("POST", path);
       const named = environment || defaultEnvironment;
       if (posted !== null && "rule" in posted && isWebhook(posted)) {
+        measured.handler = "webhook";
         const hook = { app, request, response, match: posted, environment: named, report };
         if (await handleUnposted(hook)) return;
         throw notAllowed(request, match.allow);
       }
     }
     if (match !== null && "rule" in match) {
+      measured.handler = match.rule.method.name;
       await transcode(request, response, match, new URLSearchParams(query));
     } else if (match !== null) {
       refuseMethod(request, response, match.allow);
     } else if (rpc.has(path) || rpcPath.test(path) || isGrpc(request)) {
       request.url = target;
+      if (rpc.has(path)) measured.handler = path.slice(path.lastIndexOf("/") + 1);
       await rpc.handle(request, response, path);
     } else if (path === "/livez" || path === "/readyz") {
+      measured.handler = "probe";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       if (path === "/livez") sendJson(response, 200, { status: "ok" });
       else {
@@ -120,30 +129,40 @@ export function createDispatcher({ app, authenticator, keyWatch, isReady }: Disp
         sendJson(response, ok ? 200 : 503, { status: ok ? "ok" : "unavailable" });
       }
     } else if (path === "/mcp") {
+      measured.handler = "mcp";
       const { answerMcp } = await import("./mcp/index.ts");
       const options = { transport, authenticator, config: app.config, report };
       await answerMcp(options, request, response, new URLSearchParams(query));
+    } else if (path === metricsPath) {
+      measured.handler = "metrics";
+      if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
+      await sendMetrics({ ...metrics, access: { authenticator, engine: app.engine } }, request, response);
     } else if (path === openApiPath) {
+      measured.handler = "openapi";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       sendOpenApi(request, response);
     } else if (isObjectPath(path)) {
+      measured.handler = "storage";
       await handleObject(app, request, response, path, new URLSearchParams(query));
     } else {
       throw fail("PATH_UNKNOWN", "This path does not exist.");
     }
   }
 
+  function failed(request: Request, response: Response, error: unknown): void {
+    if (response.headersSent) return void response.destroy();
+    const known = toPublicError(error, (cause) => report(cause, requestIdOf(request)));
+    sendError(response, known);
+  }
+
   return (request, response) => {
     if (access) logAccess(request, response);
+    const startedMs = performance.now();
+    const measured = { handler: "unknown" };
     // An error ends its own request only.
-    handle(request, response).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else
-        sendError(
-          response,
-          toPublicError(error, (cause) => report(cause, requestIdOf(request))),
-        );
-    });
+    handle(request, response, measured)
+      .catch((error: unknown) => failed(request, response, error))
+      .finally(() => countRequest(request, response, measured, startedMs));
   };
 }
 

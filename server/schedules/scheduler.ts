@@ -12,6 +12,7 @@ import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { listRunnableSchedules, setNextDue } from "../store/tables/schedules.ts";
 import { log } from "../telemetry/log/index.ts";
+import { metrics } from "../telemetry/metrics/index.ts";
 import { nextDue } from "./next-due.ts";
 import { batchSize, processDueTicks, startWaitingTicks } from "./ticks.ts";
 
@@ -108,7 +109,12 @@ export class Scheduler {
     const awakeMs = last === null ? 0 : monotonicMs - last.monotonicMs;
     if (last !== null && nowMs < last.wallMs + awakeMs - setBackMs) await this.#recompute(nowMs);
     while (!this.#closed) {
-      if ((await engine.write(() => processDueTicks(nowMs, nowMs - awakeMs))) < batchSize) break;
+      const { schedules, ticks } = await engine.write(() => processDueTicks(nowMs, nowMs - awakeMs));
+      for (const { outcome, due_at } of ticks) {
+        metrics.scheduleRuns.add(outcome);
+        if (outcome === "run") metrics.scheduleLateness.observe((clock.wallMs() - due_at) / 1000);
+      }
+      if (schedules < batchSize) break;
     }
     if (this.#closed) return;
     // Only after success: ticks that became due while passes failed are on time for the pass that succeeds.

@@ -44,11 +44,13 @@ interface Decision {
   line: NewLog | null;
 }
 
-/** Processes the due ticks of up to `batchSize` schedules; returns the number of schedules. */
-export function* processDueTicks(nowMs: number, awakeSinceMs: number): Program<number> {
+/** Processes the due ticks of up to `batchSize` schedules; returns the number of schedules and the decided ticks. */
+export function* processDueTicks(
+  nowMs: number,
+  awakeSinceMs: number,
+): Program<{ schedules: number; ticks: TickRow[] }> {
   const rows = yield* lockDueSchedules(nowMs, batchSize);
-  yield* processSchedules(rows, nowMs, awakeSinceMs);
-  return rows.length;
+  return { schedules: rows.length, ticks: yield* processSchedules(rows, nowMs, awakeSinceMs) };
 }
 
 /**
@@ -64,8 +66,12 @@ export function* processDueTicksOfProject(
   yield* processSchedules(due, nowMs, nowMs);
 }
 
-function* processSchedules(rows: readonly ScheduleRow[], nowMs: number, awakeSinceMs: number): Program<void> {
-  if (rows.length === 0) return;
+function* processSchedules(
+  rows: readonly ScheduleRow[],
+  nowMs: number,
+  awakeSinceMs: number,
+): Program<TickRow[]> {
+  if (rows.length === 0) return [];
   const due = rows.map((row): Due => {
     const definition = parseStored<ScheduleDefinition>(row.definition);
     return { row, definition, ...planTicks(definition, row.next_due_at ?? nowMs, nowMs, awakeSinceMs) };
@@ -96,6 +102,7 @@ function* processSchedules(rows: readonly ScheduleRow[], nowMs: number, awakeSin
   yield* insertExecutions(decisions.flatMap(({ execution }) => execution ?? []));
   yield* setNextDue(due.map(({ row, nextMs }) => ({ ...row, nextMs })));
   yield* insertLogs(decisions.flatMap(({ line }) => line ?? []));
+  return decisions.map(({ tick }) => tick);
 }
 
 /** Decides a tick, and adds it to the state of its schedule for later ticks. */

@@ -7,6 +7,7 @@ import { orderedId } from "../ids.ts";
 import { BatchWriter } from "../store/batch-writer.ts";
 import type { Engine } from "../store/engine.ts";
 import { insertRejected, type RejectedDelivery } from "../store/tables/deliveries.ts";
+import { metrics } from "../telemetry/metrics/index.ts";
 import { withoutCredentials } from "./credentials.ts";
 import { keepQuery } from "./mapping-sources.ts";
 import type { Route } from "./route-table.ts";
@@ -51,6 +52,7 @@ export class RejectionLog {
 
   add(route: Route, rejection: Rejection, outcome: RejectionOutcome = "rejected"): void {
     this.#onRejection?.(route, rejection, outcome);
+    if (outcome !== "rejected") metrics.webhooks.add(outcome, "");
     if (this.#writer.waiting === 0) this.#waitingBytes = 0;
     if (this.#writer.waiting >= maxWaitingRows) return;
     const { payload, sizeBytes } = rejection;

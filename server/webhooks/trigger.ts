@@ -11,6 +11,7 @@ import { fail } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
 import type { NewExecution } from "../store/tables/executions.ts";
+import { metrics } from "../telemetry/metrics/index.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import { sourcesOfFilter, sourcesOfKept } from "./mapping-sources.ts";
 import type { Route, RouteTable } from "./route-table.ts";
@@ -105,7 +106,9 @@ export class Trigger {
     const once = key === null ? null : { ...key, webhook: route.webhook };
     const { executionId, sameBody } = await this.#parts.executor.enqueue(row, once);
     if (!sameBody) throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another body.");
-    return { executionId, replayed: executionId !== row.execution_id };
+    const replayed = executionId !== row.execution_id;
+    metrics.webhooks.add(replayed ? "duplicate" : "accepted", "");
+    return { executionId, replayed };
   }
 }
 

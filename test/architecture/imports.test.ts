@@ -104,6 +104,7 @@ describe("server", () => {
       "auth",
       "first-run",
       "housekeeper",
+      "metrics",
       "scratch",
       "tls",
     ],

@@ -3,7 +3,14 @@ import { fail } from "../../errors.ts";
 import type { Engine } from "../../store/engine.ts";
 import { parseStored } from "../../store/tables/json.ts";
 import { deleteCheck, getCheck, requestCheck } from "../../store/tables/module-checks.ts";
-import type { InputsToCheck, ModuleCheck, Outcome, PackageLocation, Pools } from "../pool/contract.ts";
+import type {
+  InputsToCheck,
+  ModuleCheck,
+  Outcome,
+  PackageLocation,
+  Pools,
+  RunnerCounts,
+} from "../pool/contract.ts";
 import type { CheckResult } from "./check-worker.ts";
 
 /** How often the request is read without a notification, which may be lost. */
@@ -97,6 +104,10 @@ export class RemotePools implements Pools {
 
   async run(): Promise<Outcome> {
     return { type: "lost", reason: "This process runs no executions", suspect: false };
+  }
+
+  count(): RunnerCounts {
+    return { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
   }
 
   free(): number {

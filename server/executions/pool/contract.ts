@@ -166,11 +166,22 @@ export interface ModuleCheck {
 /** Inputs to check against the schema of a module, by its path in the package. */
 export type InputsToCheck = Readonly<Record<string, readonly JsonObject[]>>;
 
+/** How many runners of all deployments are in each state, and how many attempts wait for one. */
+export interface RunnerCounts {
+  starting: number;
+  busy: number;
+  idle: number;
+  /** Accept no more attempts. */
+  ending: number;
+  waitingAttempts: number;
+}
+
 export interface Pools {
   /** Runs an attempt to its outcome. Never rejects. */
   run(attempt: Attempt): Promise<Outcome>;
   /** The number of attempts of a deployment that would be assigned to a runner now, without queueing. */
   free(deploymentId: string): number;
+  count(): RunnerCounts;
   /** Aborts `ctx.signal`, then kills the runner after the grace period. False when the execution is not here. */
   cancel(executionId: string): boolean;
   /**

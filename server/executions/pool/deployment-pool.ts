@@ -1,7 +1,8 @@
 /** The runners of one deployment, and the attempts that wait for them. */
 import type { JsonObject } from "../../../project/json.ts";
 import { log } from "../../telemetry/log/index.ts";
-import type { Attempt, Outcome, PoolOptions, Violation } from "./contract.ts";
+import { metrics } from "../../telemetry/metrics/index.ts";
+import type { Attempt, Outcome, PoolOptions, RunnerCounts, Violation } from "./contract.ts";
 import { launch } from "./launch.ts";
 import { PackageError } from "./modules.ts";
 import { failure, lost } from "./outcomes.ts";
@@ -74,6 +75,12 @@ export class DeploymentPool {
   /** Whether it has neither an attempt nor a runner. */
   get empty(): boolean {
     return this.#runners.size === 0 && this.#queue.length === 0;
+  }
+
+  /** Adds its runners and waiting attempts. */
+  count(counts: RunnerCounts): void {
+    for (const runner of this.#runners) counts[runner.activity] += 1;
+    counts.waitingAttempts += this.#queue.length;
   }
 
   run(attempt: Attempt): Promise<Outcome> {
@@ -270,7 +277,10 @@ export class DeploymentPool {
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
       changed: () => this.#pump(),
-      misbehaved: () => this.#limit(),
+      misbehaved: () => {
+        metrics.runnerFailures.add();
+        this.#limit();
+      },
       ended: () => {
         release();
         this.#remove(runner);
@@ -282,10 +292,12 @@ export class DeploymentPool {
       const location = await locate(this.#deploymentId);
       release = () => location.release?.();
       await launch(runner, location, this.#options);
+      metrics.runnerStarts.add("started");
       this.#failedStarts = 0;
       if (preload) for (const module of location.modules ?? []) void runner.load(module);
     } catch (error) {
       release();
+      metrics.runnerStarts.add("failed");
       this.#runners.delete(runner);
       throw error;
     } finally {

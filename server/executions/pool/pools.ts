@@ -11,6 +11,7 @@ import type {
   PackageLocation,
   PoolOptions,
   Pools,
+  RunnerCounts,
   Violation,
 } from "./contract.ts";
 import { DeploymentPool } from "./deployment-pool.ts";
@@ -62,6 +63,12 @@ class AllPools implements Pools {
     if (this.#closed) return 0;
     const { executionsPerRunner, runnersPerDeployment } = this.#options.limits;
     return this.#pools.get(deploymentId)?.free ?? executionsPerRunner * runnersPerDeployment;
+  }
+
+  count(): RunnerCounts {
+    const counts = { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
+    for (const pool of this.#pools.values()) pool.count(counts);
+    return counts;
   }
 
   cancel(executionId: string): boolean {

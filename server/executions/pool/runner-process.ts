@@ -119,6 +119,12 @@ export class RunnerProcess {
     return this.#state === "open";
   }
 
+  get activity(): "starting" | "busy" | "idle" | "ending" {
+    if (this.#state === "starting") return "starting";
+    if (this.#state !== "open") return "ending";
+    return this.#attempts.size === 0 ? "idle" : "busy";
+  }
+
   /** Whether it accepts attempts and has none. */
   get idle(): boolean {
     return this.#state === "open" && this.#attempts.size === 0;

@@ -7,9 +7,11 @@
  */
 import type { ConnectError } from "@connectrpc/connect";
 import { WebhookService } from "../../../proto/svc/v1/webhook_pb.ts";
+import { reasonIn } from "../../errors/details.ts";
 import { executionFailure, fail, statusOf, toPublicError } from "../../errors.ts";
 import { senderAddress } from "../../sender.ts";
 import type { App } from "../../services/app.ts";
+import { metrics } from "../../telemetry/metrics/index.ts";
 import { readBody } from "../../webhooks/body.ts";
 import { isCloudEvent } from "../../webhooks/content/cloud-event.ts";
 import { contentKindOf } from "../../webhooks/content/kind.ts";
@@ -60,10 +62,9 @@ export async function handleWebhook(hook: WebhookRequest): Promise<void> {
     const address = readAddress(hook.match, hook.environment);
     route = app.trigger.cachedRoute(address) ?? (await app.trigger.route(address));
   } catch (error) {
-    sendError(
-      response,
-      toPublicError(error, (cause) => report(cause, requestIdOf(hook.request))),
-    );
+    const known = toPublicError(error, (cause) => report(cause, requestIdOf(hook.request)));
+    metrics.webhooks.add("rejected", reasonIn(known));
+    sendError(response, known);
     return;
   }
   await recorded(hook, route, (rejection) => deliver(hook, route, rejection));
@@ -90,6 +91,7 @@ export async function recorded(
     // The sender closed the connection before the request was complete: there is nothing to answer or record.
     if (request.destroyed && !request.complete) return;
     const error = toPublicError(thrown, (cause) => report(cause, requestIdOf(request)));
+    metrics.webhooks.add("rejected", reasonIn(error));
     rejection.httpStatus = statusOf(error);
     rejection.reason ||= error.rawMessage;
     app.rejections.add(route, rejection);

@@ -30,6 +30,8 @@ export const claimedColumns = [
   "lease_owner",
   "lease_until",
   "attempt_started_at",
+  "created_at",
+  "due_at",
 ] as const;
 
 const mark = "named ";

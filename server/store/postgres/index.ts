@@ -13,6 +13,7 @@ import { randomUUID } from "node:crypto";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { describeDatabase } from "../../database-url.ts";
 import { log } from "../../telemetry/log/index.ts";
+import { metrics, secondsSince } from "../../telemetry/metrics/index.ts";
 import type { Engine, Listener, Program, Row, Topic } from "../engine.ts";
 import { StoreUnavailable } from "../unavailable.ts";
 import { Connection, type Timeouts } from "./connection.ts";
@@ -156,9 +157,12 @@ class PostgresEngine implements Engine {
       const hints = this.#notifications.hints.bind(this.#notifications);
       let committed: Committed<Result>;
       try {
+        const startedMs = performance.now();
         committed = await runTransaction(writer.connection, program, { mark, savepoints, payloads, hints });
+        metrics.commitDuration.observe(secondsSince(startedMs));
       } catch (error) {
         if (error instanceof NeedsSavepoints) savepoints = true;
+        else metrics.commitFailures.add();
         if (!(error instanceof OutcomeUnknown) || !(await this.#wasCommitted(mark))) throw error;
         committed = error.result as Committed<Result>;
       } finally {

@@ -8,6 +8,7 @@
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
+import { metrics, secondsSince } from "../../telemetry/metrics/index.ts";
 import { createPrivateFile, prepareDataDir } from "../data-dir.ts";
 import { toSqlite } from "../dialects/sqlite.ts";
 import type { Engine, Listener, Program, Row, SqlValue, Statement, Topic } from "../engine.ts";
@@ -142,15 +143,19 @@ class SqliteEngine implements Engine {
 
   /** @returns the functions that settle the callers' promises; null when another process holds the write lock */
   #store(batch: readonly PendingWrite[]): (() => void)[] | null {
+    const startedMs = performance.now();
     try {
       if (!this.#begin()) return null;
       try {
-        return this.#commit(batch, false);
+        const settle = this.#commit(batch, false);
+        metrics.commitDuration.observe(secondsSince(startedMs));
+        return settle;
       } catch {
         // A write or the commit failed: repeat the batch with a savepoint for each write, so that only the failing one is lost.
       }
       return this.#begin() ? this.#commit(batch, true) : null;
     } catch (error) {
+      metrics.commitFailures.add();
       return batch.map((write) => () => write.reject(error));
     }
   }

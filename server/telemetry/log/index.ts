@@ -6,6 +6,7 @@
  * keys, of the rest of organizations' ids and of control characters (`clean.ts`).
  */
 import { inspect } from "node:util";
+import { metrics } from "../metrics/index.ts";
 import { clean } from "./clean.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -48,6 +49,7 @@ export function reasonOf(thrown: unknown): string {
 }
 
 function write(level: LogLevel, message: string, fields: LogFields = {}): void {
+  metrics.logEntries.add(level);
   if (logLevels.indexOf(level) < logLevels.indexOf(settings.level)) return;
   if (settings.format === "json") process.stderr.write(`${toJson(level, message, fields, new Date())}\n`);
   else if (level === "debug" || level === "info") console.log(toText(message, fields));

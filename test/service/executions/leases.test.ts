@@ -32,6 +32,10 @@ class HandPool implements Pools {
     return 10 - this.attempts.length;
   }
 
+  count() {
+    return { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
+  }
+
   cancel(executionId: string): boolean {
     this.cancelled.push(executionId);
     return true;

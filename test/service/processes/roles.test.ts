@@ -99,7 +99,7 @@ describe.each(sharedStoresOf("PostgreSQL"))(
           await get(path),
           404,
           "not_found",
-          /^This process is a worker: it serves \/livez and \/readyz only\.$/,
+          /^This process is a worker: it serves \/livez, \/readyz and \/metrics only\.$/,
         );
       }
     });
