@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { checkDatabaseUrl } from "./database-url.ts";
 import { parseRunnerNetwork, type RunnerNetwork } from "./runner-network.ts";
 import type { RuntimeName } from "./runtime.ts";
+import { parseTrustedProxies } from "./senders/trusted-proxies.ts";
 import { parseStorageUrl, type S3Config } from "./storage-url.ts";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "./telemetry/log/index.ts";
 
@@ -42,6 +43,8 @@ export interface Limits {
   connections: number;
   /** Open connections from one address; for IPv6 from one /64 network. */
   connectionsPerAddress: number;
+  /** A connection without a request in progress closes after this time. */
+  idleSeconds: number;
   /** An HTTP/2 client with open streams must acknowledge a PING within this time. */
   keepAliveSeconds: number;
   /** Requests per second and burst of each webhook. */
@@ -68,6 +71,8 @@ export interface Config {
   publicUrl: string | null;
   /** Further names by which clients may address a server that listens on loopback, without a port. */
   allowedHosts: string[];
+  /** Addresses and CIDR ranges of the proxies whose `Forwarded` and `X-Forwarded-For` count. */
+  trustedProxies: string[];
   /** Origins of web pages whose scripts may call the service; `*` is every origin. */
   corsOrigins: string[];
   /** The first API key, registered in an empty store; null generates one. */
@@ -175,6 +180,7 @@ export const limitVariables: Record<keyof Limits, LimitVariable> = {
   retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
   connections: { variable: "SVC_MAX_CONNECTIONS", default: 10_000, min: 1 },
   connectionsPerAddress: { variable: "SVC_MAX_CONNECTIONS_PER_ADDRESS", default: 1_000, min: 1 },
+  idleSeconds: { variable: "SVC_IDLE_SECONDS", default: 60, min: 1 },
   keepAliveSeconds: { variable: "SVC_KEEP_ALIVE_SECONDS", default: 30, min: 1 },
   webhookRate: { variable: "SVC_WEBHOOK_RATE", default: 50, min: 1 },
   webhookBurst: { variable: "SVC_WEBHOOK_BURST", default: 100, min: 1 },
@@ -197,6 +203,7 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     database: database(env),
     publicUrl: publicUrl(options.publicUrl ?? env.SVC_PUBLIC_URL),
     allowedHosts: hostNames(env.SVC_ALLOWED_HOSTS ?? ""),
+    trustedProxies: parseTrustedProxies(env.SVC_TRUSTED_PROXIES ?? ""),
     corsOrigins: corsOrigins(env.SVC_CORS_ORIGINS ?? ""),
     apiKey: env.SVC_API_KEY || null,
     masterKey: env.SVC_MASTER_KEY || null,

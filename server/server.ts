@@ -22,6 +22,8 @@ import { Scheduler, systemClock } from "./schedules/scheduler.ts";
 import { openMasterKey } from "./secrets/open-master-key.ts";
 import { Redactors } from "./secrets/redactors.ts";
 import { Vault } from "./secrets/vault.ts";
+import { Senders } from "./senders/senders.ts";
+import { TrustedProxies } from "./senders/trusted-proxies.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployments/cache.ts";
 import { Packages } from "./services/deployments/packages.ts";
@@ -207,6 +209,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     definitionOf,
     vault,
     redactorOf: (orgId) => redactors.of(orgId),
+    senders: new Senders(new TrustedProxies(config.trustedProxies)),
     limits: new WebhookLimits(limits),
     rejections,
     sns: new SnsVerifier(parts.fetchUrl),

@@ -9,6 +9,7 @@ export type CheckId =
   | "health"
   | "isolation"
   | "clock"
+  | "address"
   | "project-file"
   | "webhooks"
   | "schedules"

@@ -4,6 +4,7 @@ import type { ProjectDefinition } from "../../project/definition.ts";
 import { PROJECT_FILE } from "../../project/file/parse.ts";
 import { loadProject } from "../../project/load.ts";
 import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
+import type { CheckResponse } from "../../proto/svc/v1/health_pb.ts";
 import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment, openConnection } from "../api/connection.ts";
 import { runtimeText } from "../app/version.ts";
@@ -38,7 +39,15 @@ function checkApiKey(options: { verbose: boolean }, checks: Check[]): Connection
   } catch (error) {
     checks.push(failedWith("api-key", error));
     checks.push(
-      ...skipped("requires an API key", "service", "authentication", "health", "isolation", "clock"),
+      ...skipped(
+        "requires an API key",
+        "service",
+        "authentication",
+        "health",
+        "isolation",
+        "clock",
+        "address",
+      ),
     );
     return null;
   }
@@ -72,6 +81,7 @@ async function checkService(connection: Connection, checks: Check[]): Promise<bo
           ),
       passed("isolation", `runners: ${health.isolation || "unknown"}`),
       ...checkClock(date, sentAt),
+      checkAddress(health),
     );
     return true;
   } catch (error) {
@@ -81,7 +91,7 @@ async function checkService(connection: Connection, checks: Check[]): Promise<bo
       checks.push(failedWith("service", toCliError(error)));
       checks.push(...skipped("requires the service", "authentication"));
     }
-    checks.push(...skipped("requires the service", "health", "isolation", "clock"));
+    checks.push(...skipped("requires the service", "health", "isolation", "clock", "address"));
     return false;
   }
 }
@@ -96,6 +106,16 @@ function checkClock(date: string | null, sentAt: number): Check[] {
   return [
     failed("clock", message, "Synchronize the clocks. Signed webhooks and upload URLs depend on them."),
   ];
+}
+
+/** The rate limits and `allow_from` of webhooks depend on the address that the service sees. */
+function checkAddress({ clientAddress, proxyIgnored }: CheckResponse): Check {
+  const address = sanitizeLine(clientAddress);
+  if (address !== "" && !proxyIgnored) return passed("address", `the service sees ${address}`);
+  const problem = proxyIgnored
+    ? `the service ignores the headers of the proxy ${address}`
+    : "the headers of the proxy do not name one sender";
+  return failed("address", problem, "Set SVC_TRUSTED_PROXIES of the service, as docs/proxies.md describes.");
 }
 
 /** @returns null without a valid project */

@@ -9,7 +9,7 @@ import { parseKey, sameSecret, scopeAllows } from "../keys.ts";
 import { LruCache } from "../lru.ts";
 import type { Engine } from "../store/engine.ts";
 import { getKey, type KeyRow, touchKey } from "../store/tables/organizations.ts";
-import type { Caller } from "./caller.ts";
+import type { KeyOwner } from "./caller.ts";
 import { isLive } from "./key-watch.ts";
 
 /** The standard services of gRPC, whose methods have no scope. */
@@ -33,13 +33,13 @@ export function isPublic(method: DescMethod): boolean {
 }
 
 /** Whether the key of the caller has the scope of a method. */
-export function hasScope(method: DescMethod, { scope }: Caller): boolean {
+export function hasScope(method: DescMethod, { scope }: Pick<KeyOwner, "scope">): boolean {
   const required = requiredScope(method);
   return required !== "" && scopeAllows(scope, required);
 }
 
 /** @throws ConnectError `permission_denied` when the key of the caller lacks the scope of the method */
-export function checkScope(method: DescMethod, caller: Caller): void {
+export function checkScope(method: DescMethod, caller: Pick<KeyOwner, "scope">): void {
   if (hasScope(method, caller)) return;
   const required = requiredScope(method) || "none";
   throw fail("SCOPE_MISSING", `Permission denied: this key needs scope ${required}.`, {
@@ -61,7 +61,7 @@ export class Authenticator {
   }
 
   /** @throws ConnectError `unauthenticated`; unknown, revoked and expired keys get the same message */
-  async authenticate(header: string | null): Promise<Caller> {
+  async authenticate(header: string | null): Promise<KeyOwner> {
     const presented = header === null ? null : /^Bearer +(\S+) *$/i.exec(header);
     if (presented === null) {
       throw fail(
@@ -83,10 +83,10 @@ export class Authenticator {
   }
 
   /**
-   * The caller of a method; null for a method that needs no key.
+   * The owner of the key of a call; null for a method that needs no key.
    * @throws ConnectError `unauthenticated`, or `permission_denied` when the key lacks the scope
    */
-  async authorize(method: DescMethod, header: string | null): Promise<Caller | null> {
+  async authorize(method: DescMethod, header: string | null): Promise<KeyOwner | null> {
     if (isPublic(method)) return null;
     const caller = await this.authenticate(header);
     checkScope(method, caller);

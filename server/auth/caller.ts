@@ -3,17 +3,24 @@ import {
   type ContextKey,
   type ContextValues,
   createContextKey,
+  createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
+import type { Sender } from "../senders/senders.ts";
 
 export interface Caller {
   orgId: string;
   keyId: string;
   keyName: string;
   scope: string;
+  sender: Sender;
 }
 
+/** The owner of an API key. */
+export type KeyOwner = Omit<Caller, "sender">;
+
+const senderKey: ContextKey<Sender> = createContextKey<Sender>({ address: null, isProxyIgnored: false });
 const callerKey: ContextKey<Caller | null> = createContextKey<Caller | null>(null);
 
 /** @throws ConnectError `unauthenticated` in a method that needs no key */
@@ -26,6 +33,16 @@ export function callerOf(context: HandlerContext): Caller {
 /** Null in a method that needs no key. */
 export function callerIn(values: ContextValues): Caller | null {
   return values.get(callerKey);
+}
+
+/** The context values of a call before its caller is known. */
+export function senderValues(sender: Sender): ContextValues {
+  return createContextValues().set(senderKey, sender);
+}
+
+/** Completes the owner of the key with the sender of the call. */
+export function setKeyOwner(context: HandlerContext, owner: KeyOwner | null): void {
+  setCaller(context, owner === null ? null : { ...owner, sender: context.values.get(senderKey) });
 }
 
 export function setCaller(context: HandlerContext, caller: Caller | null): void {

@@ -1,11 +1,13 @@
 /**
  * Limits the open connections of the process and of each address. Every connection holds a file descriptor, and the store,
- * packages and runners need descriptors too.
+ * packages and runners need descriptors too. The connections of a trusted proxy carry requests of many senders, so that only
+ * the limit of the process applies to them.
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Limits } from "../config.ts";
 import { http1Handover } from "../runtime.ts";
+import type { TrustedProxies } from "../senders/trusted-proxies.ts";
 import { log } from "../telemetry/log/index.ts";
 import { metrics } from "../telemetry/metrics/index.ts";
 import { sourceKey } from "../webhooks/rate-limit.ts";
@@ -20,12 +22,17 @@ const logIntervalMs = 60_000;
 export class Admission {
   readonly #max: number;
   readonly #maxPerAddress: number;
+  readonly #proxies: TrustedProxies;
   readonly #open = new Set<Socket>();
   readonly #byAddress = new Map<string, number>();
   #refused = 0;
   #loggedMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ connections, connectionsPerAddress }: Pick<Limits, "connections" | "connectionsPerAddress">) {
+  constructor(
+    { connections, connectionsPerAddress }: Pick<Limits, "connections" | "connectionsPerAddress">,
+    proxies: TrustedProxies,
+  ) {
+    this.#proxies = proxies;
     const free = Math.floor((maxDescriptors() - reservedDescriptors) / descriptorsPerConnection);
     this.#max = Math.min(connections, Math.max(free, leastConnections));
     this.#maxPerAddress = connectionsPerAddress;
@@ -35,7 +42,8 @@ export class Admission {
   admit(socket: Socket): boolean {
     const address = sourceKey(socket.remoteAddress);
     const sameAddress = this.#byAddress.get(address) ?? 0;
-    if (this.#open.size >= this.#max || sameAddress >= this.#maxPerAddress) {
+    const isLimited = sameAddress >= this.#maxPerAddress && !this.#proxies.hasPeer(socket);
+    if (this.#open.size >= this.#max || isLimited) {
       socket.on("error", () => {});
       socket.destroy();
       this.#logRefusal();

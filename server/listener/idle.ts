@@ -5,7 +5,7 @@
 import type { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { headersMs, idleMs } from "./options.ts";
+import { headersMs } from "./options.ts";
 
 export interface IdleWatch {
   add(socket: Socket): void;
@@ -13,7 +13,7 @@ export interface IdleWatch {
 
 const checkMs = 5_000;
 
-export function closeWithoutRequest(server: EventEmitter): IdleWatch {
+export function closeWithoutRequest(server: EventEmitter, idleMs: number): IdleWatch {
   /** The time by which the head of the next request must be complete. */
   const deadlines = new Map<Socket, number>();
   server.on("request", ({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse) => {

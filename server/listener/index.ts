@@ -4,6 +4,7 @@
  */
 import type { Config, Limits } from "../config.ts";
 import type { Handler } from "../routes/dispatch.ts";
+import { TrustedProxies } from "../senders/trusted-proxies.ts";
 import { Admission } from "./admission.ts";
 import type { Listener } from "./contract.ts";
 import { createPlainListener } from "./plain.ts";
@@ -12,13 +13,14 @@ import { Sessions } from "./sessions.ts";
 
 export type { Listener } from "./contract.ts";
 
-export interface ListenerConfig extends Pick<Config, "tls"> {
-  limits: Pick<Limits, "connections" | "connectionsPerAddress" | "keepAliveSeconds">;
+export interface ListenerConfig extends Pick<Config, "tls" | "trustedProxies"> {
+  limits: Pick<Limits, "connections" | "connectionsPerAddress" | "idleSeconds" | "keepAliveSeconds">;
 }
 
-export function createListener(handler: Handler, { tls, limits }: ListenerConfig): Listener {
-  const admission = new Admission(limits);
-  const sessions = new Sessions(limits.keepAliveSeconds * 1_000);
+export function createListener(handler: Handler, { tls, trustedProxies, limits }: ListenerConfig): Listener {
+  const proxies = new TrustedProxies(trustedProxies);
+  const admission = new Admission(limits, proxies);
+  const sessions = new Sessions(limits, proxies);
   return tls === null
     ? createPlainListener(handler, admission, sessions)
     : createTlsListener(handler, admission, sessions, tls);

@@ -5,34 +5,35 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { http1Handover } from "../runtime.ts";
-import { carry } from "../sender.ts";
+import { carry } from "../senders/carried.ts";
 import type { Admission } from "./admission.ts";
-import { answerClientError } from "./client-error.ts";
+import { answerClientError, refuseProxyProtocol } from "./client-error.ts";
 import type { Listener } from "./contract.ts";
 import { closeWithoutRequest, type IdleWatch } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
-import { headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, type Sessions, unlessDestroyed } from "./sessions.ts";
+import { headersMs, maxHeaderBytes } from "./options.ts";
+import { type Sessions, unlessDestroyed } from "./sessions.ts";
 import { sniff } from "./sniff.ts";
 
 export function createPlainListener(handler: Handler, admission: Admission, sessions: Sessions): Listener {
   const http1 = http.createServer({ maxHeaderSize: maxHeaderBytes, headersTimeout: headersMs }, handler);
   http1.requestTimeout = 0;
-  http1.keepAliveTimeout = idleMs;
+  http1.keepAliveTimeout = sessions.idleMs;
   http1.on("clientError", answerClientError);
   http1.on("checkContinue", withExpectation(handler));
-  const http2Server = http2.createServer(http2Options(), unlessDestroyed(handler));
+  const http2Server = http2.createServer(sessions.options(), unlessDestroyed(handler));
   http2Server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
-  const { acceptor, serve } = createAcceptor(http1);
+  const { acceptor, serve } = createAcceptor(http1, sessions.idleMs);
   acceptor.on("connection", (socket: Socket) => {
     if (!admission.admit(socket)) return;
-    sniff(socket, (isHttp2) => {
-      if (isHttp2) {
+    sniff(socket, (protocol) => {
+      if (protocol === "http2") {
         // A server of HTTP/1.1 accepts half-open sockets, on which a session would outlive its client.
         socket.allowHalfOpen = false;
         http2Server.once("session", (session) => sessions.add(session, socket));
         http2Server.emit("connection", socket);
-      } else serve(socket);
+      } else if (protocol === "proxy") refuseProxyProtocol(socket);
+      else serve(socket);
     });
   });
   return {
@@ -56,7 +57,10 @@ export function createPlainListener(handler: Handler, admission: Admission, sess
 }
 
 /** The server that accepts connections, and `serve`, which passes one to the HTTP/1.1 server; see `http1Handover`. */
-function createAcceptor(http1: http.Server): { acceptor: Server; serve(socket: Socket): void } {
+function createAcceptor(
+  http1: http.Server,
+  idleMs: number,
+): { acceptor: Server; serve(socket: Socket): void } {
   if (http1Handover === "self") {
     const [serve] = http1.listeners("connection") as ((socket: Socket) => void)[];
     http1.removeAllListeners("connection");
@@ -70,7 +74,7 @@ function createAcceptor(http1: http.Server): { acceptor: Server; serve(socket: S
   }
   const acceptor = createServer();
   if (http1Handover === "emit") {
-    const idle: IdleWatch = closeWithoutRequest(http1);
+    const idle: IdleWatch = closeWithoutRequest(http1, idleMs);
     return {
       acceptor,
       serve(socket) {

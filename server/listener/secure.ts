@@ -9,8 +9,8 @@ import type { Admission } from "./admission.ts";
 import type { Listener } from "./contract.ts";
 import { closeWithoutRequest } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
-import { firstByteMs, headersMs, idleMs, maxHeaderBytes } from "./options.ts";
-import { http2Options, type Sessions, unlessDestroyed } from "./sessions.ts";
+import { firstByteMs, headersMs, maxHeaderBytes } from "./options.ts";
+import { type Sessions, unlessDestroyed } from "./sessions.ts";
 
 export function createTlsListener(
   handler: Handler,
@@ -20,7 +20,7 @@ export function createTlsListener(
 ): Listener {
   const server = http2.createSecureServer(
     {
-      ...http2Options(),
+      ...sessions.options(),
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersMs,
       requestTimeout: 0,
@@ -31,14 +31,14 @@ export function createTlsListener(
     unlessDestroyed(handler),
   );
   // Deno ignores the option.
-  Object.assign(server, { keepAliveTimeout: idleMs });
+  Object.assign(server, { keepAliveTimeout: sessions.idleMs });
   // Before the listener of the server, which creates the session.
   server.prependListener("secureConnection", (socket) => {
     if (socket.alpnProtocol === "h2") server.once("session", (session) => sessions.add(session, socket));
   });
   server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
   if (http1Handover !== "self") {
-    const idle = closeWithoutRequest(server);
+    const idle = closeWithoutRequest(server, sessions.idleMs);
     server.on("secureConnection", (socket) => {
       if (socket.alpnProtocol !== "h2") idle.add(socket);
     });

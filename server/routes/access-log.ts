@@ -1,6 +1,5 @@
 /** The access log (`SVC_ACCESS_LOG=1`): an entry of the server's log for each request, when its response has ended. */
 import { performance } from "node:perf_hooks";
-import { senderAddress } from "../sender.ts";
 import { log } from "../telemetry/log/index.ts";
 import type { Request, Response } from "./answer.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -16,11 +15,14 @@ export function noteExecution(
 }
 
 /** Logs a request. The query is left out: that of a signed URL is a secret, and that of a webhook is the sender's data. */
-export function logAccess(request: Request, response: Response & { [startedExecution]?: string }): void {
+export function logAccess(
+  request: Request,
+  response: Response & { [startedExecution]?: string },
+  remote: string | undefined,
+): void {
   const startedMs = performance.now();
   const { method = "" } = request;
   const [path = ""] = (request.url ?? "").split("?");
-  const remote = senderAddress(request.socket);
   response.once("close", () => {
     log.info(`${method} ${path}`, {
       method,

@@ -64,6 +64,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
     transport: wire,
     router: { ...wire, interceptors, requestGate: acceptCaller },
   });
+  const senderOf = (request: Request) => app.senders.senderOf(request);
   const readiness = new Readiness(app);
   const rpc = createRpcHandler({
     routes(router) {
@@ -77,10 +78,11 @@ export function createDispatcher(options: DispatchOptions): Handler {
       shutdownSignal: app.closing,
     },
     authenticator,
+    senderOf,
     report,
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
-  const transcode = createTranscoder(transport, authenticator, limits, report);
+  const transcode = createTranscoder({ transport, authenticator, senderOf, limits, report });
   const sendOpenApi = createOpenApiHandler({ services, version, publicUrl: app.config.publicUrl });
   const checkHost = createHostCheck(app.config);
   const cors = createCors(app.config.corsOrigins);
@@ -131,7 +133,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
     } else if (path === "/mcp") {
       measured.handler = "mcp";
       const { answerMcp } = await import("./mcp/index.ts");
-      const options = { transport, authenticator, config: app.config, report };
+      const options = { transport, authenticator, senderOf, config: app.config, report };
       await answerMcp(options, request, response, new URLSearchParams(query));
     } else if (path === metricsPath) {
       measured.handler = "metrics";
@@ -156,7 +158,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
   }
 
   return (request, response) => {
-    if (access) logAccess(request, response);
+    if (access) logAccess(request, response, app.senders.addressOf(request));
     const startedMs = performance.now();
     const measured = { handler: "unknown" };
     // An error ends its own request only.

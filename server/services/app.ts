@@ -9,6 +9,7 @@ import type { Boundary } from "../executions/sandbox/boundary.ts";
 import type { Scheduler } from "../schedules/scheduler.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { Vault } from "../secrets/vault.ts";
+import type { Senders } from "../senders/senders.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
 import type { FetchUrl } from "../webhooks/fetch.ts";
@@ -43,6 +44,7 @@ export interface App {
   vault: Vault;
   /** For the secrets that were given to the organization's code. Undefined when there are none. */
   redactorOf(orgId: string): Redactor | undefined;
+  senders: Senders;
   limits: WebhookLimits;
   rejections: RejectionLog;
   sns: SnsVerifier;

@@ -17,7 +17,7 @@ export type AuditAction =
 
 /** Records an action. Call it in the same program as the change. */
 export function* audit(
-  caller: Pick<Caller, "orgId" | "keyId" | "keyName">,
+  caller: Pick<Caller, "orgId" | "keyId" | "keyName" | "sender">,
   action: AuditAction,
   object: string,
   references: { deploymentId?: string; name?: string; environment?: string } = {},
@@ -28,11 +28,15 @@ export function* audit(
       at: Date.now(),
       level: "info",
       source: "audit",
-      message: `${action}: ${object}, by key '${caller.keyName}' (${caller.keyId})`,
+      message: `${action}: ${object}, by key '${caller.keyName}' (${caller.keyId})${origin(caller)}`,
       execution_id: null,
       deployment_id: references.deploymentId ?? null,
       name: references.name ?? null,
       environment: references.environment ?? null,
     },
   ]);
+}
+
+function origin({ sender: { address } }: Pick<Caller, "sender">): string {
+  return address === null ? "" : ` from ${address}`;
 }

@@ -15,7 +15,7 @@ import type { App } from "./app.ts";
 export function healthService(app: App): ServiceImpl<typeof HealthService> {
   return {
     async check(_request, context) {
-      const { orgId } = callerOf(context);
+      const { orgId, sender } = callerOf(context);
       const checks = await checkParts(app);
       const ok = Object.values(checks).every(isWell);
       if (!ok) context.responseHeader.set(statusHeader, "503");
@@ -26,6 +26,8 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
         organization: orgId,
         checks,
         isolation: app.boundary === null ? "" : describeBoundary(app.boundary),
+        clientAddress: sender.address ?? "",
+        proxyIgnored: sender.isProxyIgnored,
       });
     },
   };

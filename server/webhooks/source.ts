@@ -5,7 +5,7 @@ import type { WebhookDefinition } from "../../project/definition.ts";
 
 const lists = new WeakMap<WebhookDefinition, BlockList>();
 
-/** @param address - undefined once the connection is closed */
+/** @param address - of `Senders.addressOf` */
 export function isAllowedSource(definition: WebhookDefinition, address: string | undefined): boolean {
   const { allowFrom } = definition;
   if (allowFrom === undefined) return true;
@@ -15,9 +15,7 @@ export function isAllowedSource(definition: WebhookDefinition, address: string |
     list = listOf(allowFrom);
     lists.set(definition, list);
   }
-  // A socket for both families shows an IPv4 address as `::ffff:192.0.2.1`.
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
-  return list.check(plain, isIPv6(plain) ? "ipv6" : "ipv4");
+  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 function listOf(ranges: readonly string[]): BlockList {

@@ -87,7 +87,7 @@ describe("server", () => {
       "ids",
       "keys",
       "version",
-      "sender",
+      "senders",
       "lru",
       "runner-network",
       "storage-url",

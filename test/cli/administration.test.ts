@@ -163,6 +163,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       health: "ok",
       isolation: "ok",
       clock: "ok",
+      address: "ok",
       "project-file": "ok",
       webhooks: "ok",
       schedules: "ok",
@@ -175,7 +176,13 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     const outside = { ...well, "project-file": "skipped", ...notDeployed };
     expect(await statuses({ cwd: await temporaryFolder() })).toEqual([0, outside]);
 
-    const unasked = { health: "skipped", isolation: "skipped", clock: "skipped", ...notDeployed };
+    const unasked = {
+      health: "skipped",
+      isolation: "skipped",
+      clock: "skipped",
+      address: "skipped",
+      ...notDeployed,
+    };
     const refused = { ...well, ...unasked, authentication: "failed" };
     expect(await statuses({ cwd, env: { SVC_API_KEY: "svc_a_b" } })).toEqual([1, refused]);
     const unreached = { ...well, ...unasked, service: "failed", authentication: "skipped" };

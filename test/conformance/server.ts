@@ -32,6 +32,7 @@ const rpc = createRpcHandler({
     readMaxBytes: settings.messageReceiveLimit || 64 * 1024 ** 2,
   },
   authenticator: { authorize: async () => null },
+  senderOf: () => ({ address: null, isProxyIgnored: false }),
   report: (error) => console.error(error),
   // The suite compares the errors of the library exactly, and the corrections add details to them and change some codes:
   // with them a case of each rejected message fails. test/errors/rejections.test.ts and test/errors/corrected.test.ts cover
@@ -49,7 +50,8 @@ const listener = createListener(
   },
   {
     tls: writeCertificate(settings),
-    limits: { connections: 1_000, connectionsPerAddress: 1_000, keepAliveSeconds: 30 },
+    trustedProxies: [],
+    limits: { connections: 1_000, connectionsPerAddress: 1_000, idleSeconds: 60, keepAliveSeconds: 30 },
   },
 );
 const port = await listener.listen(0, "127.0.0.1");

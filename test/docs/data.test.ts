@@ -9,7 +9,9 @@ const all = pages.flatMap(blocksOf);
 
 test("blocks have a language that is tested", () => {
   const languages = new Set(all.map(({ language }) => language));
-  expect([...languages].toSorted()).toEqual(["json", "sh", "text", "ts", "yaml"]);
+  // `test/proxies` runs the configurations of proxies.
+  const proxies = ["caddyfile", "nginx"];
+  expect([...languages].toSorted()).toEqual([...proxies, "json", "sh", "text", "ts", "yaml"].toSorted());
 });
 
 const yaml = all.filter(({ language, page }) => language === "yaml" && page !== "docs/github-actions.md");

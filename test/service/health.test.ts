@@ -19,6 +19,8 @@ onEveryRuntime("health", {}, (server) => {
           server.runtime
         ],
       ),
+      client_address: "127.0.0.1",
+      proxy_ignored: false,
     });
   });
 

@@ -153,6 +153,8 @@ export interface HealthJson {
   organization: string;
   checks: { store: string; storage: string; executor: string; scheduler: string };
   isolation: string;
+  client_address: string;
+  proxy_ignored: boolean;
 }
 
 export interface DeliveryJson {

@@ -240,6 +240,8 @@ export const comments: Readonly<Record<string, string>> = {
   "svc.v1.CheckResponse.organization": "Id of the organization of the API key: `org_` and 26 characters.",
   "svc.v1.CheckResponse.checks": "Results of the checks.",
   "svc.v1.CheckResponse.isolation": "Boundary around the runners, for example `deno 2.9.5, Deno permissions`. Empty in a process with the role `api`.",
+  "svc.v1.CheckResponse.client_address": "Address of the caller, as rate limits and the audit log see it. Empty when a trusted proxy does not tell it.",
+  "svc.v1.CheckResponse.proxy_ignored": "Whether the request has `X-Forwarded-For` or `Forwarded` and comes from an address that SVC_TRUSTED_PROXIES does not list.",
   "svc.v1.HealthChecks": "The results of the health checks.",
   "svc.v1.HealthChecks.store": "Database: `ok` or the problem.",
   "svc.v1.HealthChecks.storage": "Object storage: `ok` or the problem.",

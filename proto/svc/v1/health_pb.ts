@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/health.proto.
  */
 export const file_svc_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0IqUBCg1DaGVja1Jlc3BvbnNlEiMKBnN0YXR1cxgBIAEoCUITukgQcg5SAm9rUghkZWdyYWRlZBIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJIlMKDEhlYWx0aENoZWNrcxINCgVzdG9yZRgBIAEoCRIPCgdzdG9yYWdlGAIgASgJEhAKCGV4ZWN1dG9yGAMgASgJEhEKCXNjaGVkdWxlchgEIAEoCTJhCg1IZWFsdGhTZXJ2aWNlElAKBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIhqQAgGKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0ItQBCg1DaGVja1Jlc3BvbnNlEiMKBnN0YXR1cxgBIAEoCUITukgQcg5SAm9rUghkZWdyYWRlZBIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJEhYKDmNsaWVudF9hZGRyZXNzGAcgASgJEhUKDXByb3h5X2lnbm9yZWQYCCABKAgiUwoMSGVhbHRoQ2hlY2tzEg0KBXN0b3JlGAEgASgJEg8KB3N0b3JhZ2UYAiABKAkSEAoIZXhlY3V0b3IYAyABKAkSEQoJc2NoZWR1bGVyGAQgASgJMmEKDUhlYWx0aFNlcnZpY2USUAoFQ2hlY2sSFC5zdmMudjEuQ2hlY2tSZXF1ZXN0GhUuc3ZjLnYxLkNoZWNrUmVzcG9uc2UiGpACAYq1GARyZWFkgtPkkwIJEgcvaGVhbHRoYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_svc_v1_options]);
 
 /**
  * Request message for Check.
@@ -85,6 +85,20 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
    * @generated from field: string isolation = 6;
    */
   isolation: string;
+
+  /**
+   * Address of the caller, as rate limits and the audit log see it. Empty when a trusted proxy does not tell it.
+   *
+   * @generated from field: string client_address = 7;
+   */
+  clientAddress: string;
+
+  /**
+   * Whether the request has `X-Forwarded-For` or `Forwarded` and comes from an address that SVC_TRUSTED_PROXIES does not list.
+   *
+   * @generated from field: bool proxy_ignored = 8;
+   */
+  proxyIgnored: boolean;
 };
 
 /**
@@ -134,6 +148,20 @@ export type CheckResponseJson = {
    * @generated from field: string isolation = 6;
    */
   isolation?: string;
+
+  /**
+   * Address of the caller, as rate limits and the audit log see it. Empty when a trusted proxy does not tell it.
+   *
+   * @generated from field: string client_address = 7;
+   */
+  clientAddress?: string;
+
+  /**
+   * Whether the request has `X-Forwarded-For` or `Forwarded` and comes from an address that SVC_TRUSTED_PROXIES does not list.
+   *
+   * @generated from field: bool proxy_ignored = 8;
+   */
+  proxyIgnored?: boolean;
 };
 
 /**

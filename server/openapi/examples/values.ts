@@ -150,6 +150,7 @@ export const values: Readonly<Record<string, Json>> = {
   "CheckResponse.status": "ok",
   "CheckResponse.version": "0.1.0",
   runtime: "node 24.21.0",
+  client_address: "203.0.113.9",
   isolation: "bubblewrap around node 24.21.0",
   store: "ok",
   storage: "ok",

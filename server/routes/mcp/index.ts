@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { Authenticator } from "../../auth/authenticator.ts";
 import type { Config } from "../../config.ts";
 import { fail, invalid } from "../../errors.ts";
+import type { Sender } from "../../senders/senders.ts";
 import { environmentHeader } from "../../services/request.ts";
 import { isJsonContentType, readBody } from "../../webhooks/body.ts";
 import { findViolation, parseJson, violationMessage } from "../../webhooks/json.ts";
@@ -20,6 +21,7 @@ import type { Progress } from "./tool.ts";
 export interface McpOptions {
   transport: Transport;
   authenticator: Authenticator;
+  senderOf(request: Request): Sender;
   config: Pick<Config, "limits" | "corsOrigins">;
   report(error: unknown): void;
 }
@@ -37,7 +39,9 @@ export async function answerMcp(
   // The server starts no messages of its own, and has no sessions to end.
   if (request.method !== "POST") return refuseMethod(request, response, ["POST"]);
   const { authenticator, config, transport } = options;
-  const caller = await authenticator.authenticate(request.headers.authorization ?? null);
+  const sender = options.senderOf(request);
+  const owner = await authenticator.authenticate(request.headers.authorization ?? null);
+  const caller = { ...owner, sender };
   checkOrigin(request, config.corsOrigins);
   checkVersion(request);
   const abort = new AbortController();

@@ -15,6 +15,7 @@ import type { Authenticator } from "../../auth/authenticator.ts";
 import { type Caller, setCaller } from "../../auth/caller.ts";
 import type { Limits } from "../../config.ts";
 import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
+import type { Sender } from "../../senders/senders.ts";
 import { withExactNumbers } from "../../services/request.ts";
 import { isJsonContentType, readBody } from "../../webhooks/body.ts";
 import { parseJsonObject } from "../../webhooks/json.ts";
@@ -51,18 +52,29 @@ export type Transcoder = (
   query: URLSearchParams,
 ) => Promise<void>;
 
-export function createTranscoder(
-  transport: Transport,
-  authenticator: Pick<Authenticator, "authorize">,
-  limits: Pick<Limits, "webhookBytes" | "jsonDepth">,
-  report: Report,
-): Transcoder {
+export interface TranscoderOptions {
+  transport: Transport;
+  authenticator: Pick<Authenticator, "authorize">;
+  senderOf(request: Request): Sender;
+  limits: Pick<Limits, "webhookBytes" | "jsonDepth">;
+  report: Report;
+}
+
+export function createTranscoder({
+  transport,
+  authenticator,
+  senderOf,
+  limits,
+  report,
+}: TranscoderOptions): Transcoder {
   return async (request, response, match, query) => {
     const abort = new AbortController();
     response.on("close", () => abort.abort());
     try {
       const { method } = match.rule;
-      const caller = await authenticator.authorize(method, request.headers.authorization ?? null);
+      const sender = senderOf(request);
+      const owner = await authenticator.authorize(method, request.headers.authorization ?? null);
+      const caller: Caller | null = owner === null ? null : { ...owner, sender };
       const message = await readMessage(request, match, query, limits);
       const header = new Headers({ [callerHeader]: encodeCaller(caller) });
       for (const name of passedHeaders) {

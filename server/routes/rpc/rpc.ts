@@ -6,7 +6,6 @@ import {
   type ConnectError,
   type ConnectRouter,
   createConnectRouter,
-  createContextValues,
   type HandlerContext,
 } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
@@ -16,9 +15,10 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import { type Authenticator, isPublic } from "../../auth/authenticator.ts";
-import { setCaller } from "../../auth/caller.ts";
+import { senderValues, setKeyOwner } from "../../auth/caller.ts";
 import { grpcDetails } from "../../errors/library.ts";
 import { fail, toPublicError } from "../../errors.ts";
+import type { Sender } from "../../senders/senders.ts";
 import { withExactNumbers } from "../../services/request.ts";
 import { type Request, type Response, sendError } from "../answer.ts";
 import { readInTime } from "../body-pace.ts";
@@ -38,6 +38,7 @@ export interface RpcOptions {
   routes: (router: ConnectRouter) => void;
   router: RouterOptions;
   authenticator: Pick<Authenticator, "authorize">;
+  senderOf(request: Request): Sender;
   report: Report;
   /** Corrects the responses of the library. Default: `corrected`. */
   correct?: typeof corrected;
@@ -53,6 +54,7 @@ export function createRpcHandler({
   routes,
   router,
   authenticator,
+  senderOf,
   report,
   correct = corrected,
 }: RpcOptions): RpcHandler {
@@ -79,7 +81,8 @@ export function createRpcHandler({
       const isJson = verb === "POST" && isUnaryJson(request);
       const checked = isJson ? withExactIntegers(request, body, router.readMaxBytes ?? 0xffff_ffff) : body;
       const call = toUniversalRequest(request, response, verb, checked);
-      if (isJson) call.contextValues = withExactNumbers(createContextValues());
+      call.contextValues = senderValues(senderOf(request));
+      if (isJson) withExactNumbers(call.contextValues);
       const result = await handler(call);
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);
@@ -120,7 +123,7 @@ async function gate(
   report: Report,
 ): Promise<void> {
   try {
-    setCaller(
+    setKeyOwner(
       context,
       await authenticator.authorize(context.method, context.requestHeader.get("authorization")),
     );

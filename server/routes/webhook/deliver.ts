@@ -9,7 +9,6 @@ import type { ConnectError } from "@connectrpc/connect";
 import { WebhookService } from "../../../proto/svc/v1/webhook_pb.ts";
 import { reasonIn } from "../../errors/details.ts";
 import { executionFailure, fail, statusOf, toPublicError } from "../../errors.ts";
-import { senderAddress } from "../../sender.ts";
 import type { App } from "../../services/app.ts";
 import { metrics } from "../../telemetry/metrics/index.ts";
 import { readBody } from "../../webhooks/body.ts";
@@ -102,7 +101,7 @@ export async function recorded(
 
 /** Applies the limits that precede authentication. @throws ConnectError 403, 429 */
 export function admit({ app, request }: WebhookRequest, route: Route, rejection: Rejection): void {
-  const source = senderAddress(request.socket);
+  const source = app.senders.addressOf(request);
   app.limits.admit(route.orgId, source);
   if (!isAllowedSource(route.definition, source)) {
     rejection.reason = `The address ${source ?? "of the sender"} is not in allow_from.`;

@@ -1,7 +1,6 @@
 /** GET, HEAD and OPTIONS on the URL of a webhook: handshakes, and requests whose payload is the query. */
 import { ConnectError } from "@connectrpc/connect";
 import { invalid } from "../../errors.ts";
-import { senderAddress } from "../../sender.ts";
 import type { App } from "../../services/app.ts";
 import { queryOf } from "../../webhooks/content/raw.ts";
 import { maxFields } from "../../webhooks/content/result.ts";
@@ -35,7 +34,7 @@ export async function handleUnposted(hook: WebhookRequest): Promise<boolean> {
     await recorded(hook, route, (rejection) => deliverQuery(hook, route, rejection));
     return true;
   }
-  const source = senderAddress(request.socket);
+  const source = app.senders.addressOf(request);
   app.limits.admit(route.orgId, source);
   if (!isAllowedSource(route.definition, source)) return false;
   if (handshake !== null && (await answerPreflight(hook, route, handshake))) return true;

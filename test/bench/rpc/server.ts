@@ -26,7 +26,8 @@ const wire = { ...wireOptions({ jsonDepth: 64 }), readMaxBytes: 2 * 1024 ** 2 };
 const routes = (router: ConnectRouter) => router.service(ExecutionService, { runExecution: () => execution });
 const listener = createListener(kind === "bare" ? bare() : await pipeline(), {
   tls: null,
-  limits: { connections: 1_000, connectionsPerAddress: 1_000, keepAliveSeconds: 30 },
+  trustedProxies: [],
+  limits: { connections: 1_000, connectionsPerAddress: 1_000, idleSeconds: 60, keepAliveSeconds: 30 },
 });
 process.send?.(await listener.listen(0, "127.0.0.1"));
 process.on("message", () => {
@@ -57,6 +58,7 @@ async function pipeline(): Promise<Handler> {
       ],
     },
     authenticator: new Authenticator(engine),
+    senderOf: () => ({ address: null, isProxyIgnored: false }),
     report,
   });
   return (request, response) => {

@@ -267,7 +267,13 @@ function createHandler(): Parameters<typeof createServer>[1] {
   });
   const rules = new RuleTable(rulesOf(desc));
   const authenticator = { authorize: async () => null };
-  const transcode = createTranscoder(transport, authenticator, limits, (error) => console.error(error));
+  const transcode = createTranscoder({
+    transport,
+    authenticator,
+    senderOf: () => ({ address: null, isProxyIgnored: false }),
+    limits,
+    report: (error) => console.error(error),
+  });
   return (request, response) => {
     const [path = "", text] = (request.url ?? "/").split("?");
     const match = rules.match(request.method ?? "", path);

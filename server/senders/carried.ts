@@ -1,6 +1,6 @@
 /**
- * The address of a request's sender. On Deno, an HTTP/1.1 request reaches its server through an inner loopback connection
- * (see `http1Handover`). The local port of the inner connection identifies the outer one.
+ * The address at the other end of a connection. On Deno, an HTTP/1.1 request reaches its server through an inner loopback
+ * connection (see `http1Handover`). The local port of the inner connection identifies the outer one.
  */
 import type { Socket } from "node:net";
 
@@ -18,8 +18,8 @@ export function carry(inner: Socket, outer: Socket): void {
   });
 }
 
-/** The sender's address; undefined once the connection is closed. */
-export function senderAddress(socket: { remoteAddress?: string; remotePort?: number }): string | undefined {
+/** The address of the peer; undefined once the connection is closed. */
+export function peerAddress(socket: { remoteAddress?: string; remotePort?: number }): string | undefined {
   const { remoteAddress, remotePort } = socket;
   return (remotePort === undefined ? undefined : carried.get(remotePort)) ?? remoteAddress;
 }
