@@ -95,7 +95,12 @@ export function invalidField(field: string, rule: string, message: string): Conn
 /** Maps a thrown value to a public error; passes internal errors to `report`. */
 export function toPublicError(thrown: unknown, report: (error: unknown) => void): ConnectError {
   if (thrown instanceof ConnectError && isPublic(thrown)) return withReason(thrown);
-  if (isStoreFull(thrown)) {
+  if (isDiskFull(thrown)) {
+    report(thrown);
+    const headers = { "retry-after": "10" };
+    return fail("STORE_UNAVAILABLE", "The service cannot store the request: its disk is full.", { headers });
+  }
+  if (isReadOnly(thrown)) {
     report(thrown);
     return fail("STORE_UNAVAILABLE", "The service cannot write to its store at the moment.");
   }
@@ -120,10 +125,16 @@ function isPublic({ code, metadata }: ConnectError): boolean {
 }
 
 /** SQLite's messages for a full disk, a read-only file and a lock timeout. */
-function isStoreFull(thrown: unknown): boolean {
+/** Whether a write failed for lack of space: in the store, or in the files of packages. */
+export function isDiskFull(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const code = "code" in thrown ? thrown.code : undefined;
+  return code === "ENOSPC" || code === "EDQUOT" || /database or disk is full/i.test(thrown.message);
+}
+
+function isReadOnly(thrown: unknown): boolean {
   return (
-    thrown instanceof Error &&
-    /database or disk is full|readonly database|database is locked|disk I\/O error/i.test(thrown.message)
+    thrown instanceof Error && /readonly database|database is locked|disk I\/O error/i.test(thrown.message)
   );
 }
 

@@ -6,6 +6,7 @@
  * hands the rest back to the queue. The executor learns of work by a notification of the store, by the earliest due time
  * in the queue, and by a sweep once per second, because a notification may be lost.
  */
+import { setTimeout } from "node:timers/promises";
 import type { TargetDefinition } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
 import { Batch } from "../store/batch.ts";
@@ -23,7 +24,7 @@ import {
   type RunningExecution,
 } from "../store/tables/leases.ts";
 import { countOrganizations } from "../store/tables/organizations.ts";
-import { log } from "../telemetry/log/index.ts";
+import { log, reasonOf } from "../telemetry/log/index.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
 import { countAttempt, countEnd } from "./count.ts";
 import type { LogWriter } from "./log-writer.ts";
@@ -32,12 +33,15 @@ import { requeueAbandoned } from "./requeue-abandoned.ts";
 import { Responses } from "./responses.ts";
 import { withoutDelay } from "./retry.ts";
 import { type AttemptSources, runAttempt } from "./run-attempt.ts";
-import { afterAttempt } from "./states.ts";
+import { afterAttempt, type Transition } from "./states.ts";
 import { stateOf, TransitionWriter } from "./write-transition.ts";
 
 export const leaseMs = 15_000;
 export const heartbeatMs = 5_000;
 const sweepMs = 1_000;
+/** Pauses before a failed write of an outcome is repeated: the first and the longest. */
+const firstRepeatMs = 250;
+const lastRepeatMs = 5_000;
 
 export interface ExecutorOptions extends AttemptSources {
   engine: Engine;
@@ -71,6 +75,7 @@ export class Executor {
   #timers: NodeJS.Timeout[] = [];
   #dueTimer: NodeJS.Timeout | null = null;
   #closing = false;
+  readonly #closed = new AbortController();
   #lastError: string | null = null;
   #pumping = false;
 
@@ -189,6 +194,7 @@ export class Executor {
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    this.#closed.abort();
     for (const stop of this.#stops) stop();
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
@@ -307,9 +313,30 @@ export class Executor {
     const state = { ...stateOf(row), retry };
     await this.#responses.written(row);
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
-    const held = await this.#transitions.write(row, transition);
+    const held = await this.#untilWritten(row, transition);
     if (held) countEnd(row, transition, Date.now());
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
+  }
+
+  /**
+   * Repeats a write that failed, for example on a full disk. Meanwhile the heartbeat keeps the lease: without the write, the
+   * execution would remain running until the next start.
+   * @returns whether the lease was held
+   */
+  async #untilWritten(row: RunningExecution, transition: Transition): Promise<boolean> {
+    for (let delayMs = firstRepeatMs; ; delayMs = Math.min(2 * delayMs, lastRepeatMs)) {
+      try {
+        return await this.#transitions.write(row, transition);
+      } catch (error) {
+        if (this.#closing) throw error;
+        this.#lastError = reasonOf(error);
+        log.error("Cannot write the end of an attempt", {
+          reason: this.#lastError,
+          execution_id: row.execution_id,
+        });
+        await setTimeout(delayMs, undefined, { signal: this.#closed.signal }).catch(() => {});
+      }
+    }
   }
 
   /** Extends the leases, aborts executions that another process has cancelled, and executions whose lease was lost. */
@@ -360,7 +387,7 @@ export class Executor {
   #wakeAt(dueAtMs: number): void {
     const delay = dueAtMs - Date.now();
     if (delay >= sweepMs || this.#closing || this.#dueTimer !== null) return;
-    this.#dueTimer = setTimeout(
+    this.#dueTimer = globalThis.setTimeout(
       () => {
         this.#dueTimer = null;
         void this.#guard(() => this.#sweep());

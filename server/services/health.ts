@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { statusHeader } from "../errors.ts";
+import { isDiskFull, statusHeader } from "../errors.ts";
 import { describeBoundary } from "../executions/sandbox/boundary.ts";
 import { runtimeName } from "../runtime.ts";
 import { StorageError } from "../storage/errors.ts";
@@ -59,6 +59,7 @@ async function stateOf(check: () => Promise<unknown>): Promise<string> {
     return "ok";
   } catch (error) {
     log.error("Health check failed", { reason: reasonOf(error) });
+    if (isDiskFull(error)) return "failing: the disk is full";
     return error instanceof StorageError ? `failing: ${error.summary}` : "failing";
   }
 }

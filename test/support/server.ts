@@ -18,6 +18,8 @@ export interface ServerOptions {
   env?: Readonly<Record<string, string>>;
   /** Default: 0, a free port. May change between starts. */
   port?: () => number;
+  /** A program and its arguments that start the server, with the command as further arguments. Must keep the process id. */
+  within?: readonly string[];
   /** Arguments to append to `serve --port PORT --data DIR`. */
   args?: readonly string[];
   /** Default: a new folder, which `discard` removes. */
@@ -91,7 +93,7 @@ export class TestServer {
 
   /** Resolves when `/readyz` returns 200. */
   async start(): Promise<void> {
-    const [program, ...args] = commandOf(this.runtime);
+    const [program = "", ...args] = [...(this.#options.within ?? []), ...commandOf(this.runtime)];
     // `printed` may be called before the process exists.
     this.#starting = true;
     const stores = await this.#stores().finally(() => {
