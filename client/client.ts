@@ -210,7 +210,8 @@ export class Client {
 
   /** The last log entries, oldest first, and new ones with `follow`. Reconnects like `watch`. */
   async *logs(options: LogOptions = {}): AsyncGenerator<LogLine> {
-    const { signal, after = "", follow = false, ...filter } = options;
+    const { signal, after = "", follow = false, since, ...others } = options;
+    const filter = { ...others, since: since && timestampFromDate(since) };
     let cursor = after;
     try {
       const stream = readResumable({

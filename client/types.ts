@@ -61,7 +61,17 @@ export interface LogOptions extends CallOptions {
   /** Name of the agent or workflow. */
   name?: string | undefined;
   executionId?: string | undefined;
+  /** Whether to return the entries of child executions too, with `executionId`. Default false. */
+  includeChildren?: boolean | undefined;
   environment?: string | undefined;
+  /** Entries at or after this time: all of them, unless `lines` is set. */
+  since?: Date | undefined;
+  /** Entries of this level and of more severe ones. */
+  level?: "debug" | "info" | "warn" | "error" | undefined;
+  /** A part of the message or of the JSON of the fields. Case matters. */
+  contains?: string | undefined;
+  /** At most 4 filters such as `order=17`: fields of structured entries, all of which must match. */
+  fields?: string[] | undefined;
   /** Existing entries to return first, at most 10,000. Default 100. */
   lines?: number | undefined;
   /** Cursor of a log entry: returns the entries after it, and `lines` has no effect. */

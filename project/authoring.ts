@@ -62,7 +62,11 @@ export interface WebhookResponse {
   body?: unknown;
 }
 
-/** Writes to the execution's log, as `console` does. */
+/**
+ * Writes to the execution's log, as `console` does. A plain object as the last value after a text is not formatted: its
+ * members become the fields of a structured entry, which `svc logs --json` and `--field` see. Fields that JSON cannot
+ * represent, or of more than 16 KiB by default, are formatted.
+ */
 export interface Log {
   debug(...values: unknown[]): void;
   info(...values: unknown[]): void;

@@ -1,7 +1,8 @@
 /** Turns the console output of runners into log entries of their organization, without values of its secrets. */
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
-import type { PoolEvents } from "./executions/pool/contract.ts";
+import type { LogEntry, PoolEvents } from "./executions/pool/contract.ts";
+import type { Redactor } from "./secrets/redactor.ts";
 import type { Redactors } from "./secrets/redactors.ts";
 import type { DeploymentCache } from "./services/deployments/cache.ts";
 import type { NewLog } from "./store/tables/logs.ts";
@@ -24,6 +25,7 @@ export function runnerLogs(
         level: entry.level,
         source: "console",
         message: redactor?.redact(entry.message) ?? entry.message,
+        fields: fieldsOf(entry, redactor),
         execution_id: entry.executionId,
         deployment_id: deploymentId,
         name: execution?.name ?? null,
@@ -32,4 +34,9 @@ export function runnerLogs(
     });
     logs.add(rows);
   };
+}
+
+function fieldsOf({ fields }: LogEntry, redactor: Redactor | undefined): string | null {
+  if (fields === undefined) return null;
+  return redactor?.redactJson(fields) ?? fields;
 }

@@ -13,6 +13,8 @@ export interface ArgumentDefinition {
   /** Default: false for an option, true for a positional argument. */
   readonly required?: boolean;
   readonly default?: string;
+  /** Whether an option may be given several times. Its value is a list. */
+  readonly multiple?: true;
   /** The allowed values of an enum or a positional argument. */
   readonly options?: readonly string[];
   /**
@@ -29,7 +31,11 @@ export type ArgumentDefinitions = Readonly<Record<string, ArgumentDefinition>>;
 
 /** The value of each argument. citty's own type says `string` for an option that may be absent. */
 export type Values<T extends ArgumentDefinitions> = {
-  [K in keyof T]: T[K] extends { type: "boolean" } ? boolean : Optional<T[K], Parsed<T[K]>>;
+  [K in keyof T]: T[K] extends { type: "boolean" }
+    ? boolean
+    : T[K] extends { multiple: true }
+      ? readonly Parsed<T[K]>[]
+      : Optional<T[K], Parsed<T[K]>>;
 };
 
 type Parsed<Definition> = Definition extends { parse(...args: never): infer Value }

@@ -47,6 +47,16 @@ export const fullListLimit: { limit: Omit<typeof limit.limit, "default"> & { def
   limit: { ...limit.limit, default: "1000" },
 };
 
+/** Options of lists with pages. */
+export const paging = {
+  "page-token": {
+    type: "string",
+    valueHint: "token",
+    description: "Continue after a page: its next_page_token",
+  },
+  all: { type: "boolean", description: "List all entries; --limit has no effect" },
+} as const;
+
 export const since = {
   since: {
     type: "string",

@@ -26,6 +26,7 @@ export function parseArguments(
     tokens: true,
   });
   const texts = new Map<string, string | true>();
+  const lists = new Map<string, string[]>();
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
@@ -42,13 +43,21 @@ export function parseArguments(
       texts.set(name, true);
       continue;
     }
+    const value = checkedValue(typed, token.value, token.inlineValue === true, definition, help);
+    if (definition.multiple === true) {
+      lists.set(name, [...(lists.get(name) ?? []), value]);
+      continue;
+    }
     if (texts.has(name)) throw new UsageError(`${typed} may be given only once.`, help);
-    texts.set(name, checkedValue(typed, token.value, token.inlineValue === true, definition, help));
+    texts.set(name, value);
   }
   assignPositionals(positionals, definitions, texts, path, help);
   return Object.fromEntries(
     Object.entries(definitions).map(([name, definition]) => {
       const option = definition.type === "positional" ? `<${name}>` : `--${name}`;
+      if (definition.multiple === true) {
+        return [name, (lists.get(name) ?? []).map((item) => definition.parse?.(item, option) ?? item)];
+      }
       const text = texts.get(name) ?? definition.default;
       if (definition.type === "boolean") return [name, text === true];
       if (text === undefined && definition.required === true) {

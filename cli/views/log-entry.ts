@@ -12,12 +12,9 @@ const maxOriginWidth = 24;
  * of a message are indented to it. A terminal breaks long lines at words.
  *
  * @param stream - where the entries are printed
- * @param options - `full` adds date, environment, source and ID
+ * @param options - `full` adds date, environment, source and ID, `showsExecution` the end of the ID of the execution
  */
-export function logFormatter(
-  stream: NodeJS.WriteStream,
-  options: { full: boolean },
-): (entry: LogLine) => string {
+export function logFormatter(stream: NodeJS.WriteStream, options: FormatOptions): (entry: LogLine) => string {
   const colors = stream === process.stderr ? stderrColors : stdoutColors;
   let originWidth = 0;
   return (entry) => {
@@ -29,21 +26,42 @@ export function logFormatter(
     const gap = " ".repeat(Math.max(0, originWidth - origin.length) + 2);
     const column = time.length + 2 + Math.max(origin.length, originWidth) + 2;
     const message = entry.message.replace(/\n+$/, "");
-    const painted = entry.level === "error" ? colors.red(message) : message;
-    const text = linesOf(paintLevel(level) + painted, column, stream).join(`\n${" ".repeat(column)}`);
-    return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${text}`;
+    const text = entry.level === "error" ? colors.red(message) : message;
+    const painted = text + colors.dim(fieldsText(entry));
+    const lines = linesOf(paintLevel(level) + painted, column, stream).join(`\n${" ".repeat(column)}`);
+    return `${colors.dim(time)}  ${colors.cyan(origin)}${gap}${lines}`;
   };
 }
 
-function timeOf(entry: LogLine, options: { full: boolean }): string {
+interface FormatOptions {
+  full: boolean;
+  showsExecution?: boolean;
+}
+
+/** `  order=17 name="Ada Lovelace"`; empty without fields. Text that looks like another value is quoted. */
+function fieldsText({ fields = {} }: LogLine): string {
+  const texts = Object.entries(fields).map(([name, value]) => {
+    const isPlain =
+      typeof value === "string" && /^[^\s"=]+$/.test(value) && !/^(?:[-\d[{]|true$|false$|null$)/.test(value);
+    return `${name}=${isPlain ? value : JSON.stringify(value)}`;
+  });
+  return texts.length === 0 ? "" : `  ${texts.join(" ")}`;
+}
+
+function timeOf(entry: LogLine, options: FormatOptions): string {
   const date = dateOf(entry.time);
   if (date === null) return "";
   const text = `${formatTime(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
   return options.full ? text : text.slice(11);
 }
 
-function originOf(entry: LogLine, options: { full: boolean }): string {
-  if (!options.full) return entry.name || entry.source;
+/** Characters at the end of an ID: its beginning is a time that executions share. */
+const shortIdLength = 6;
+
+function originOf(entry: LogLine, options: FormatOptions): string {
+  const name = entry.name || entry.source;
+  if (!options.full)
+    return options.showsExecution ? `${name} ${entry.executionId.slice(-shortIdLength)}` : name;
   const parts = [entry.environment, entry.source, entry.name, entry.executionId || entry.deploymentId];
   return parts.filter((part) => part !== "").join(" ");
 }

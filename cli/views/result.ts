@@ -33,19 +33,14 @@ export async function printResource(
   else print(await text());
 }
 
-/**
- * Prints the page of a list as a table. For an empty list it reports `empty`, a message and a hint.
- *
- * @param list - `hasMore` when there are entries after the page
- */
-export async function printList<Page extends Message>(
+/** Prints the page of a list as a table. For an empty list it reports `empty`, a message and a hint. */
+export async function printList<Page extends Message & { nextPageToken: string }>(
   page: Page,
   values: { json: boolean },
   list: {
     columns: readonly Column[];
     rows: readonly (readonly Cell[])[];
     empty: readonly [message: string, hint: string];
-    hasMore: boolean;
   },
 ): Promise<void> {
   if (values.json) return printMessage(page);
@@ -54,5 +49,11 @@ export async function printList<Page extends Message>(
     return report.hint(list.empty[1]);
   }
   print(table(list.columns, list.rows));
-  if (list.hasMore) report.hint("There are more entries. Raise --limit or add a filter.");
+  if (page.nextPageToken !== "") reportMore(page.nextPageToken);
+}
+
+/** Reports that a list has more entries than were printed. */
+export function reportMore(nextPageToken: string): void {
+  report.hint("There are more entries. Raise --limit, add a filter, or pass --all.");
+  report.hint(`Next page: --page-token ${nextPageToken}`);
 }

@@ -27,6 +27,7 @@ export type Reason =
   | "INVALID_PAGE_TOKEN"
   | "INVALID_CURSOR"
   | "INPUT_INVALID"
+  | "INVALID_LOG_FILTER"
   | "IDEMPOTENCY_KEY_INVALID"
   | "IDEMPOTENCY_KEY_REUSED"
   | "UNSUPPORTED_MEDIA_TYPE"
@@ -194,6 +195,11 @@ export const reasons: Readonly<Record<Reason, ReasonRow>> = {
     code: Code.InvalidArgument,
     meaning: "The input violates the schema of the agent or workflow. The details name the fields.",
     advice: "Change the named fields.",
+  },
+  INVALID_LOG_FILTER: {
+    code: Code.InvalidArgument,
+    meaning: "A filter of `fields` is not `name=value` or is too long, or there are more than 4.",
+    advice: "Pass at most 4 filters such as `order=17`, of at most 300 characters.",
   },
   IDEMPOTENCY_KEY_INVALID: {
     code: Code.InvalidArgument,

@@ -204,5 +204,6 @@ export function toLogLine(row: LogRow): LogLine {
     deploymentId: row.deployment_id ?? "",
     name: row.name ?? "",
     environment: row.environment ?? "",
+    ...(typeof row.fields === "string" && { fields: parseStored<JsonObject>(row.fields) }),
   });
 }

@@ -14,15 +14,16 @@ import {
 import { fail } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
-import type { Engine } from "../store/engine.ts";
 import { getExecution } from "../store/tables/executions.ts";
-import { type LogFilter, type LogRow, logsAfter, logTail } from "../store/tables/logs.ts";
+import { allLogs, type LogRow } from "../store/tables/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
+import { filterOf } from "./logs/filter.ts";
+import { Members } from "./logs/members.ts";
+import { LogReader } from "./logs/reader.ts";
 
 /** How often a stream reads without a notification: another process may have written. */
 const fallbackMs = 1_000;
-const batchSize = 500;
 const defaultLines = 100;
 
 export async function* watchExecution(
@@ -35,7 +36,7 @@ export async function* watchExecution(
   const { executionId } = request;
   const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [executionTopic(executionId), logTopic(orgId)], fallbackMs);
-  const filter: LogFilter = { name: "", executionId, environment: "", audit: false };
+  const filter = { ...allLogs, executionIds: [executionId] };
   const log = new LogReader(app.engine, orgId, filter, request.after === "" ? 0 : readCursor(request.after));
   let sent = "";
   try {
@@ -74,21 +75,24 @@ export async function* tailLogs(
   request: TailLogsRequest,
   signal: AbortSignal,
 ): AsyncGenerator<TailLogsResponse> {
-  const lines = request.lines ?? defaultLines;
-  const { name, executionId, environment, audit } = request;
-  const filter: LogFilter = { name, executionId, environment, audit };
+  const { engine } = app;
+  const { executionId, since, after } = request;
+  const withChildren = request.includeChildren && executionId !== "";
+  const members = withChildren ? new Members(engine, orgId, executionId) : undefined;
+  const position = after === "" ? 0 : readCursor(after);
+  const log = new LogReader(engine, orgId, filterOf(request), position, members);
   const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [logTopic(orgId)], fallbackMs);
+  let isComplete = true;
   try {
-    let after = request.after === "" ? null : readCursor(request.after);
-    if (after === null) {
-      const tail = await app.engine.read(() => logTail(orgId, filter, lines));
-      for (const row of tail.rows) yield toResponse(row);
-      after = tail.after;
-    }
-    const log = new LogReader(app.engine, orgId, filter, after);
+    if (after === "" && request.lines === undefined && since !== undefined) await log.startAtTime();
+    else if (after === "") yield* (await log.tail(request.lines ?? defaultLines)).map(toResponse);
     do {
       for await (const row of log.read()) yield toResponse(row);
+      if (members?.isComplete === false && isComplete) {
+        isComplete = false;
+        yield create(TailLogsResponseSchema, { executionsOmitted: true });
+      }
       if (!request.follow) return;
       await watcher.next(stopped);
     } while (!stopped.aborted);
@@ -99,33 +103,6 @@ export async function* tailLogs(
 
 function toResponse(row: LogRow): TailLogsResponse {
   return create(TailLogsResponseSchema, { log: toLogLine(row) });
-}
-
-/** Reads matching entries on from a position. Entries that do not match are read once. */
-class LogReader {
-  readonly #engine: Engine;
-  readonly #orgId: string;
-  readonly #filter: LogFilter;
-  #seq: number;
-
-  constructor(engine: Engine, orgId: string, filter: LogFilter, afterSeq: number) {
-    this.#engine = engine;
-    this.#orgId = orgId;
-    this.#filter = filter;
-    this.#seq = afterSeq;
-  }
-
-  /** The entries up to the present end of the log. */
-  async *read(): AsyncGenerator<LogRow> {
-    for (;;) {
-      const { rows, seq } = await this.#engine.read(() =>
-        logsAfter(this.#orgId, this.#filter, this.#seq, batchSize),
-      );
-      yield* rows;
-      this.#seq = seq;
-      if (rows.length < batchSize) return;
-    }
-  }
 }
 
 /** The position of the entry. Earlier versions appended the id of an execution. */

@@ -339,6 +339,10 @@ CREATE TABLE target_schemas (
 );
 ALTER TABLE module_checks ADD COLUMN inputs TEXT;
 `,
+  // A JSON object; null for an entry without fields.
+  `
+ALTER TABLE logs ADD COLUMN fields TEXT;
+`,
 ];
 
 /**

@@ -20,6 +20,7 @@ workflows:
 export default defineWorkflow(async (_, ctx) => {
   console.log("order received");
   await ctx.run("warehouse");
+  ctx.log.warn("packed", { order: 17, by: { name: "Ada" }, note: "two words" });
   await ctx.run("notify", { text: "packed" });
   console.log("order done");
   return "done";
@@ -104,5 +105,76 @@ describe.each(commandRuntimes("node"))("an execution with child executions, svc 
   │          RangeError: no stock in th…
   └─ notify           succeeded TOOK
        ${idOf("notify")}`);
+  });
+
+  test("has one log with the entries of all executions in order, marked with target and short ID", async () => {
+    const end = (name: string) => idOf(name).slice(-6);
+    const lines = await onTerminal(["logs", "--execution", root.execution_id], 80);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    const entries = lines.map((line) =>
+      line
+        .replace(/^[\d:.]{12} /, "")
+        .replaceAll(/ +/g, " ")
+        .trim(),
+    );
+    expect(entries.join(" ")).toBe(
+      [
+        `order ${end("order")} order received`,
+        `warehouse ${end("warehouse")} at the warehouse`,
+        `reserve ${end("reserve")} reserving`,
+        `reserve ${end("reserve")} warn Attempt 1 failed: RangeError: no stock in the first warehouse, which is a long message. The next attempt is due in 0.0 s.`,
+        `reserve ${end("reserve")} reserving`,
+        `order ${end("order")} warn packed order=17 by={"name":"Ada"} note="two words"`,
+        `notify ${end("notify")} packed`,
+        `order ${end("order")} order done`,
+      ].join(" "),
+    );
+    const own = await service.run(`logs --execution ${root.execution_id} --no-children`);
+    expect(own.stdout.split("\n").map((line) => line.replace(/^\S+ +order +/, ""))).toEqual([
+      "order received",
+      'warn  packed  order=17 by={"name":"Ada"} note="two words"',
+      "order done",
+      "",
+    ]);
+  });
+
+  test("logs structured entries, which filters find", async () => {
+    const find = async (line: string) => {
+      const { code, stdout, stderr } = await service.run(`logs ${line} --json`);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const entries = stdout.split("\n").filter((text) => text !== "");
+      return entries.map((text) => JSON.parse(text) as { message: string; fields?: unknown });
+    };
+    const [packed, ...others] = await find("--field order=17 --field name=Ada --since 1h");
+    expect(packed).toMatchObject({
+      message: "packed",
+      level: "warn",
+      fields: { order: 17, by: { name: "Ada" }, note: "two words" },
+    });
+    expect(others).toEqual([]);
+    expect((await find("--grep Ada")).length).toBe(1);
+    expect((await find("--level warn --agent reserve")).length).toBe(1);
+    expect((await find("--level error --since 1h")).length).toBe(0);
+    expect((await find("--grep order --lines 1"))[0]).toMatchObject({ message: "order done" });
+    const wrong = await service.run("logs --field order");
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("it must be name=value")]);
+  });
+
+  test("is in pages of the list of executions", async () => {
+    type Page = { executions: Run[]; next_page_token: string };
+    const names = ({ executions }: Page) => executions.map(({ name }) => name);
+    const first = await service.json<Page>("executions --limit 1");
+    const { stderr } = await service.run("executions --limit 1");
+    expect(stderr).toContain(`--page-token ${first.next_page_token}`);
+    const second = await service.json<Page>(`executions --limit 2 --page-token ${first.next_page_token}`);
+    expect([...names(first), ...names(second)]).toEqual(["notify", "reserve", "warehouse"]);
+    const rest = await service.json<Page>(
+      `executions --all --limit 1 --page-token ${second.next_page_token}`,
+    );
+    expect([names(rest), rest.next_page_token]).toEqual([["order"], ""]);
+    expect(names(await service.json<Page>("executions --all")).length).toBe(4);
+    for (const list of ["keys", "webhook list"]) {
+      expect(await service.json(`${list} --all`)).toMatchObject({ next_page_token: "" });
+    }
   });
 });

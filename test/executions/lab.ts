@@ -121,10 +121,10 @@ export class Lab {
   }
 
   /** Log lines of an execution, or null for lines outside of executions. */
-  lines(executionId: string | null): { level: string; message: string }[] {
+  lines(executionId: string | null): { level: string; message: string; fields?: string }[] {
     return this.logs
       .filter((entry) => entry.executionId === executionId)
-      .map(({ level, message }) => ({ level, message }));
+      .map(({ level, message, fields }) => ({ level, message, ...(fields !== undefined && { fields }) }));
   }
 
   /** Opens a gate for the agents that wait at it, and for later ones. */

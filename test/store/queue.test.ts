@@ -12,7 +12,7 @@ import {
   loseExecutions,
   type RunningExecution,
 } from "../../server/store/tables/leases.ts";
-import { insertLogs, type LogRow, logsAfter, type NewLog } from "../../server/store/tables/logs.ts";
+import { allLogs, firstLogs, insertLogs, type LogRow, type NewLog } from "../../server/store/tables/logs.ts";
 import { insertOrganization } from "../../server/store/tables/organizations.ts";
 import { engineNames, stores } from "./stores.ts";
 
@@ -145,14 +145,15 @@ describe.each(engineNames)("%s", (name) => {
       written = true;
     });
     const seen: LogRow[] = [];
-    const filter = { name: "", executionId: "", environment: "", audit: false };
+    const toEnd = (rows: readonly LogRow[]) => ({
+      above: rows.at(-1)?.seq ?? 0,
+      upTo: Number.MAX_SAFE_INTEGER,
+    });
     for (let final = false; !final; ) {
       final = written;
       // The embedded engine commits in a later turn of the event loop.
       await setImmediate();
-      const { rows: page } = await handles[1].read(() =>
-        logsAfter(orgId, filter, seen.at(-1)?.seq ?? 0, 1_000),
-      );
+      const page = await handles[1].read(() => firstLogs(orgId, allLogs, toEnd(seen), 1_000));
       seen.push(...page);
     }
     await writes;

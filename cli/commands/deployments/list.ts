@@ -1,13 +1,15 @@
 import { connect } from "../../api/connection.ts";
+import { readPages } from "../../api/pages.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { environment, limit, output } from "../../app/options.ts";
+import { environment, limit, output, paging } from "../../app/options.ts";
 import { printList } from "../../views/result.ts";
 import { statusCell } from "../../views/status.ts";
 
 export default command({
   args: {
     ...limit,
+    ...paging,
     status: {
       type: "enum",
       options: ["pending", "active", "superseded", "failed", "deleted"],
@@ -19,12 +21,13 @@ export default command({
     ...output,
   },
   async run(values) {
-    const page = await (await connect("deployments", values)).listDeployments({
-      status: values.status ?? "",
-      project: values.project ?? "",
-      environment: values.environment ?? "",
-      pageSize: values.limit,
-    });
+    const { status = "", project = "", environment: name = "" } = values;
+    const client = await connect("deployments", values);
+    const page = await readPages(
+      values,
+      (request) => client.listDeployments({ status, project, environment: name, ...request }),
+      (all, next) => all.deployments.push(...next.deployments),
+    );
     const environments = new Set(page.deployments.map((deployment) => deployment.environment));
     await printList(page, values, {
       columns: [
@@ -41,7 +44,6 @@ export default command({
         deployment.environment,
         ago(deployment.createdAt),
       ]),
-      hasMore: page.nextPageToken !== "",
       empty: ["No deployments found.", "Run `svc push` to deploy a project, or `svc init` to create one."],
     });
   },

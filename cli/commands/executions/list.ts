@@ -1,7 +1,8 @@
 import { connect } from "../../api/connection.ts";
+import { readPages } from "../../api/pages.ts";
 import { ago, elapsedMs, timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { environment, limit, output, since, target, targetOf } from "../../app/options.ts";
+import { environment, limit, output, paging, since, target, targetOf } from "../../app/options.ts";
 import { duration } from "../../terminal/format.ts";
 import { printList } from "../../views/result.ts";
 import { statusCell } from "../../views/status.ts";
@@ -9,6 +10,7 @@ import { statusCell } from "../../views/status.ts";
 export default command({
   args: {
     ...limit,
+    ...paging,
     status: {
       type: "enum",
       options: ["queued", "running", "succeeded", "failed", "cancelled"],
@@ -25,13 +27,18 @@ export default command({
     ["svc executions --agent triage --json", "Print the executions of one agent as JSON"],
   ],
   async run(values) {
-    const page = await (await connect("executions", values)).listExecutions({
+    const filter = {
       ...targetOf(values),
       status: values.status ?? "",
       since: timestampOf(values.since),
       environment: values.environment ?? "",
-      pageSize: values.limit,
-    });
+    };
+    const client = await connect("executions", values);
+    const page = await readPages(
+      values,
+      (request) => client.listExecutions({ ...filter, ...request }),
+      (all, next) => all.executions.push(...next.executions),
+    );
     await printList(page, values, {
       columns: [
         "ID",
@@ -52,7 +59,6 @@ export default command({
           tookMs === null ? "" : duration(tookMs),
         ];
       }),
-      hasMore: page.nextPageToken !== "",
       empty: [
         `No executions found${values.environment === undefined ? "" : ` in ${values.environment}`}.`,
         "Run `svc run <name> --data <file>` or send a request to a webhook.",

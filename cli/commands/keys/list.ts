@@ -1,16 +1,21 @@
 import { connect } from "../../api/connection.ts";
+import { readPages } from "../../api/pages.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { fullListLimit, output } from "../../app/options.ts";
+import { fullListLimit, output, paging } from "../../app/options.ts";
 import { keyStateCell } from "../../views/api-key.ts";
 import { printList } from "../../views/result.ts";
 
 export default command({
-  args: { ...fullListLimit, ...output },
+  args: { ...fullListLimit, ...paging, ...output },
   async run(values) {
-    const page = await (await connect("organization", values)).listApiKeys({});
-    const keys = page.keys.slice(0, values.limit);
-    await printList({ ...page, keys }, values, {
+    const client = await connect("organization", values);
+    const page = await readPages(
+      values,
+      (request) => client.listApiKeys(request),
+      (all, next) => all.keys.push(...next.keys),
+    );
+    await printList(page, values, {
       columns: [
         "ID",
         { title: "NAME", role: "name" },
@@ -19,7 +24,7 @@ export default command({
         { title: "LAST USED", role: "extra" },
         "STATE",
       ],
-      rows: keys.map((key) => [
+      rows: page.keys.map((key) => [
         key.keyId,
         key.name,
         key.scope,
@@ -27,7 +32,6 @@ export default command({
         ago(key.lastUsedAt) || "never",
         keyStateCell(key),
       ]),
-      hasMore: keys.length < page.keys.length,
       empty: ["No API keys found.", "Run `svc keys create --name <name>` to create one."],
     });
   },

@@ -1,7 +1,8 @@
 import { connect } from "../../api/connection.ts";
+import { readPages } from "../../api/pages.ts";
 import { timestampOf } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
-import { environment, limit, outcome, output, since, target, targetOf } from "../../app/options.ts";
+import { environment, limit, outcome, output, paging, since, target, targetOf } from "../../app/options.ts";
 import { deliveryColumns, deliveryRows } from "../../views/delivery.ts";
 import { printList } from "../../views/result.ts";
 
@@ -11,6 +12,7 @@ export default command({
   args: {
     slug: { type: "positional", required: false, description: "Filter by webhook slug" },
     ...limit,
+    ...paging,
     ...outcome,
     ...target,
     ...since,
@@ -19,18 +21,22 @@ export default command({
   },
   examples: [["svc webhook deliveries --outcome rejected", "List rejected requests"]],
   async run(values) {
-    const page = await (await connect("webhooks", values)).listDeliveries({
+    const filter = {
       slug: values.slug ?? "",
       name: targetOf(values).name,
       outcome: values.outcome ?? "",
       environment: values.environment ?? "",
       since: timestampOf(values.since),
-      pageSize: values.limit,
-    });
+    };
+    const client = await connect("webhooks", values);
+    const page = await readPages(
+      values,
+      (request) => client.listDeliveries({ ...filter, ...request }),
+      (all, next) => all.deliveries.push(...next.deliveries),
+    );
     await printList(page, values, {
       columns: deliveryColumns,
       rows: deliveryRows(page.deliveries),
-      hasMore: page.nextPageToken !== "",
       empty: ["No deliveries found.", "Run `svc webhook list` to see the webhook URLs."],
     });
   },

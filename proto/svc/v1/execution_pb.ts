@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/execution.proto.
  */
 export const file_svc_v1_execution: GenFile = /*@__PURE__*/
-  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi6QcKCUV4ZWN1dGlvbhIcCgxleGVjdXRpb25faWQYASABKAlCBuBBA+BBCBJHCgZzdGF0dXMYAiABKAlCN+BBA7pIMXIvUgZxdWV1ZWRSB3J1bm5pbmdSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWQSJwoEa2luZBgDIAEoCUIZ4EEDukgTchFSBWFnZW50Ugh3b3JrZmxvdxIRCgRuYW1lGAQgASgJQgPgQQMSQAoHdHJpZ2dlchgFIAEoCUIv4EEDukgpcidSB3dlYmhvb2tSCHNjaGVkdWxlUgNydW5SBnJlcGxheVIFY2hpbGQSGgoNZGVwbG95bWVudF9pZBgGIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAcgASgJQgPgQQMSKwoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoGb3V0cHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQMSKgoFZXJyb3IYCiABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3JCA+BBAxIVCgh1bm1hcHBlZBgLIAMoCUID4EEDEhQKB2F0dGVtcHQYDCABKA1CA+BBAxIgChNwYXJlbnRfZXhlY3V0aW9uX2lkGA0gASgJQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpzdGFydGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2ZpbmlzaGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEikKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXBCA+BBAxImCghhdHRlbXB0cxgSIAMoCzIPLnN2Yy52MS5BdHRlbXB0QgPgQQMSLwoGZHVlX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXJlcGxheV9vZhgUIAEoCUID4EEDEjAKCHJlc3BvbnNlGBUgASgLMhkuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlQgPgQQMSGgoNaW5wdXRfb21pdHRlZBgWIAEoCEID4EEDEhsKDm91dHB1dF9vbWl0dGVkGBcgASgIQgPgQQMSKwoLZGVzY2VuZGFudHMYGCADKAsyES5zdmMudjEuRXhlY3V0aW9uQgPgQQMSGAoLY2hpbGRfY291bnQYGSABKA1CA+BBAyKaAQoRRXhlY3V0aW9uUmVzcG9uc2USDgoGc3RhdHVzGAEgASgNEjcKB2hlYWRlcnMYAiADKAsyJi5zdmMudjEuRXhlY3V0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEigQEKC01hcHBpbmdTdGVwEgwKBHBhdGgYASABKAkSEQoJcGFyYW1ldGVyGAIgASgJEg0KBWZvdW5kGAMgASgIEgwKBHR5cGUYBCABKAkSDwoHcmVhZGluZxgFIAEoCRISCgpzdG9wcGVkX2F0GAYgASgJEg8KB2JlY2F1c2UYByABKAki0AEKB0F0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFZXJyb3IYBCABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3ISLAoIcmV0cnlfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKDkV4ZWN1dGlvbkVycm9yEgwKBG5hbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgVzdGFjaxgDIAEoCRIrCgp2aW9sYXRpb25zGAQgAygLMhcuc3ZjLnYxLlNjaGVtYVZpb2xhdGlvbiI1Cg9TY2hlbWFWaW9sYXRpb24SDQoFZmllbGQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkixAEKE1J1bkV4ZWN1dGlvblJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBInCgRraW5kGAIgASgJQhm6SBbYAQFyEVIFYWdlbnRSCHdvcmtmbG93EiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI/CgtlbnZpcm9ubWVudBgEIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIloKE0dldEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESIgoEdmlldxgCIAEoCUIUukgR2AEBcgxSBGZ1bGxSBHRyZWUiOQoWQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBASKHAQoWUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCLrAgoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0EkcKBnN0YXR1cxgBIAEoCUI3ukg02AEBci9SBnF1ZXVlZFIHcnVubmluZ1IJc3VjY2VlZGVkUgZmYWlsZWRSCWNhbmNlbGxlZBIVCgRuYW1lGAIgASgJQge6SARyAhhkEicKBGtpbmQYAyABKAlCGbpIFtgBAXIRUgVhZ2VudFIId29ya2Zsb3cSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEj8KC2Vudmlyb25tZW50GAUgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAYgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YByABKAlCCLpIBXIDGIAIEiMKBHZpZXcYCCABKAlCFbpIEtgBAXINUgViYXNpY1IEZnVsbCJYChZMaXN0RXhlY3V0aW9uc1Jlc3BvbnNlEiUKCmV4ZWN1dGlvbnMYASADKAsyES5zdmMudjEuRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJQChVXYXRjaEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESFgoFYWZ0ZXIYAiABKAlCB7pIBHICGGQiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCJmChhEb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESKQoFZmllbGQYAiABKAlCGuBBArpIFMgBAXIPUgVpbnB1dFIGb3V0cHV0IikKGURvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2USDAoEZGF0YRgBIAEoDCLeAQoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBIcCgVsaW5lcxgCIAEoDUIIukgFKgMYkE5IAIgBARIVCgRuYW1lGAMgASgJQge6SARyAhhkEhQKDGV4ZWN1dGlvbl9pZBgEIAEoCRIWCgVhZnRlchgFIAEoCUIHukgEcgIYZBI/CgtlbnZpcm9ubWVudBgGIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEg0KBWF1ZGl0GAcgASgIQggKBl9saW5lcyIwChBUYWlsTG9nc1Jlc3BvbnNlEhwKA2xvZxgBIAEoCzIPLnN2Yy52MS5Mb2dMaW5lIpwCCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgVsZXZlbBgDIAEoCUIfukgcchpSBWRlYnVnUgRpbmZvUgR3YXJuUgVlcnJvchJGCgZzb3VyY2UYBCABKAlCNrpIM3IxUgdjb25zb2xlUglleGVjdXRpb25SCHNjaGVkdWxlUgpkZXBsb3ltZW50UgVhdWRpdBIPCgdtZXNzYWdlGAUgASgJEhQKDGV4ZWN1dGlvbl9pZBgGIAEoCRIVCg1kZXBsb3ltZW50X2lkGAcgASgJEgwKBG5hbWUYCCABKAkSEwoLZW52aXJvbm1lbnQYCSABKAkyhggKEEV4ZWN1dGlvblNlcnZpY2USaAoMUnVuRXhlY3V0aW9uEhsuc3ZjLnYxLlJ1bkV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIiiKtRgHdHJpZ2dlcoLT5JMCFzoBKiISL2FwaS92MS9leGVjdXRpb25zEnQKDEdldEV4ZWN1dGlvbhIbLnN2Yy52MS5HZXRFeGVjdXRpb25SZXF1ZXN0GhEuc3ZjLnYxLkV4ZWN1dGlvbiI0kAIBirUYBHJlYWSC0+STAiMSIS9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfRJ2Cg5MaXN0RXhlY3V0aW9ucxIdLnN2Yy52MS5MaXN0RXhlY3V0aW9uc1JlcXVlc3QaHi5zdmMudjEuTGlzdEV4ZWN1dGlvbnNSZXNwb25zZSIlkAIBirUYBHJlYWSC0+STAhQSEi9hcGkvdjEvZXhlY3V0aW9ucxKEAQoPQ2FuY2VsRXhlY3V0aW9uEh4uc3ZjLnYxLkNhbmNlbEV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIj6KtRgHdHJpZ2dlcoLT5JMCLToBKiIoL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L2NhbmNlbBKEAQoPUmVwbGF5RXhlY3V0aW9uEh4uc3ZjLnYxLlJlcGxheUV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIj6KtRgHdHJpZ2dlcoLT5JMCLToBKiIoL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9L3JlcGxheRKNAQoOV2F0Y2hFeGVjdXRpb24SHS5zdmMudjEuV2F0Y2hFeGVjdXRpb25SZXF1ZXN0Gh4uc3ZjLnYxLldhdGNoRXhlY3V0aW9uUmVzcG9uc2UiOpACAYq1GARyZWFkgtPkkwIpEicvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vd2F0Y2gwARKZAQoRRG93bmxvYWRFeGVjdXRpb24SIC5zdmMudjEuRG93bmxvYWRFeGVjdXRpb25SZXF1ZXN0GiEuc3ZjLnYxLkRvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2UiPZACAYq1GARyZWFkgtPkkwIsEiovYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vZG93bmxvYWQwARJgCghUYWlsTG9ncxIXLnN2Yy52MS5UYWlsTG9nc1JlcXVlc3QaGC5zdmMudjEuVGFpbExvZ3NSZXNwb25zZSIfkAIBirUYBHJlYWSC0+STAg4SDC9hcGkvdjEvbG9nczABYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChZzdmMvdjEvZXhlY3V0aW9uLnByb3RvEgZzdmMudjEi6QcKCUV4ZWN1dGlvbhIcCgxleGVjdXRpb25faWQYASABKAlCBuBBA+BBCBJHCgZzdGF0dXMYAiABKAlCN+BBA7pIMXIvUgZxdWV1ZWRSB3J1bm5pbmdSCXN1Y2NlZWRlZFIGZmFpbGVkUgljYW5jZWxsZWQSJwoEa2luZBgDIAEoCUIZ4EEDukgTchFSBWFnZW50Ugh3b3JrZmxvdxIRCgRuYW1lGAQgASgJQgPgQQMSQAoHdHJpZ2dlchgFIAEoCUIv4EEDukgpcidSB3dlYmhvb2tSCHNjaGVkdWxlUgNydW5SBnJlcGxheVIFY2hpbGQSGgoNZGVwbG95bWVudF9pZBgGIAEoCUID4EEDEhgKC2Vudmlyb25tZW50GAcgASgJQgPgQQMSKwoFaW5wdXQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSKwoGb3V0cHV0GAkgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQgPgQQMSKgoFZXJyb3IYCiABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3JCA+BBAxIVCgh1bm1hcHBlZBgLIAMoCUID4EEDEhQKB2F0dGVtcHQYDCABKA1CA+BBAxIgChNwYXJlbnRfZXhlY3V0aW9uX2lkGA0gASgJQgPgQQMSMwoKY3JlYXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpzdGFydGVkX2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2ZpbmlzaGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEikKB21hcHBpbmcYESADKAsyEy5zdmMudjEuTWFwcGluZ1N0ZXBCA+BBAxImCghhdHRlbXB0cxgSIAMoCzIPLnN2Yy52MS5BdHRlbXB0QgPgQQMSLwoGZHVlX2F0GBMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhYKCXJlcGxheV9vZhgUIAEoCUID4EEDEjAKCHJlc3BvbnNlGBUgASgLMhkuc3ZjLnYxLkV4ZWN1dGlvblJlc3BvbnNlQgPgQQMSGgoNaW5wdXRfb21pdHRlZBgWIAEoCEID4EEDEhsKDm91dHB1dF9vbWl0dGVkGBcgASgIQgPgQQMSKwoLZGVzY2VuZGFudHMYGCADKAsyES5zdmMudjEuRXhlY3V0aW9uQgPgQQMSGAoLY2hpbGRfY291bnQYGSABKA1CA+BBAyKaAQoRRXhlY3V0aW9uUmVzcG9uc2USDgoGc3RhdHVzGAEgASgNEjcKB2hlYWRlcnMYAiADKAsyJi5zdmMudjEuRXhlY3V0aW9uUmVzcG9uc2UuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAkaLgoMSGVhZGVyc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEigQEKC01hcHBpbmdTdGVwEgwKBHBhdGgYASABKAkSEQoJcGFyYW1ldGVyGAIgASgJEg0KBWZvdW5kGAMgASgIEgwKBHR5cGUYBCABKAkSDwoHcmVhZGluZxgFIAEoCRISCgpzdG9wcGVkX2F0GAYgASgJEg8KB2JlY2F1c2UYByABKAki0AEKB0F0dGVtcHQSDwoHYXR0ZW1wdBgBIAEoDRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtmaW5pc2hlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFZXJyb3IYBCABKAsyFi5zdmMudjEuRXhlY3V0aW9uRXJyb3ISLAoIcmV0cnlfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImsKDkV4ZWN1dGlvbkVycm9yEgwKBG5hbWUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRINCgVzdGFjaxgDIAEoCRIrCgp2aW9sYXRpb25zGAQgAygLMhcuc3ZjLnYxLlNjaGVtYVZpb2xhdGlvbiI1Cg9TY2hlbWFWaW9sYXRpb24SDQoFZmllbGQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkixAEKE1J1bkV4ZWN1dGlvblJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZBInCgRraW5kGAIgASgJQhm6SBbYAQFyEVIFYWdlbnRSCHdvcmtmbG93EiYKBWlucHV0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBI/CgtlbnZpcm9ubWVudBgEIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIloKE0dldEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESIgoEdmlldxgCIAEoCUIUukgR2AEBcgxSBGZ1bGxSBHRyZWUiOQoWQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBASKHAQoWUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBIfCgxleGVjdXRpb25faWQYASABKAlCCeBBArpIA8gBARIrCgVpbnB1dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIAIgBARIVCg1kZXBsb3ltZW50X2lkGAMgASgJQggKBl9pbnB1dCLrAgoVTGlzdEV4ZWN1dGlvbnNSZXF1ZXN0EkcKBnN0YXR1cxgBIAEoCUI3ukg02AEBci9SBnF1ZXVlZFIHcnVubmluZ1IJc3VjY2VlZGVkUgZmYWlsZWRSCWNhbmNlbGxlZBIVCgRuYW1lGAIgASgJQge6SARyAhhkEicKBGtpbmQYAyABKAlCGbpIFtgBAXIRUgVhZ2VudFIId29ya2Zsb3cSKQoFc2luY2UYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEj8KC2Vudmlyb25tZW50GAUgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAYgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YByABKAlCCLpIBXIDGIAIEiMKBHZpZXcYCCABKAlCFbpIEtgBAXINUgViYXNpY1IEZnVsbCJYChZMaXN0RXhlY3V0aW9uc1Jlc3BvbnNlEiUKCmV4ZWN1dGlvbnMYASADKAsyES5zdmMudjEuRXhlY3V0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJQChVXYXRjaEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESFgoFYWZ0ZXIYAiABKAlCB7pIBHICGGQiaQoWV2F0Y2hFeGVjdXRpb25SZXNwb25zZRImCglleGVjdXRpb24YASABKAsyES5zdmMudjEuRXhlY3V0aW9uSAASHgoDbG9nGAIgASgLMg8uc3ZjLnYxLkxvZ0xpbmVIAEIHCgVldmVudCJmChhEb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QSHwoMZXhlY3V0aW9uX2lkGAEgASgJQgngQQK6SAPIAQESKQoFZmllbGQYAiABKAlCGuBBArpIFMgBAXIPUgVpbnB1dFIGb3V0cHV0IikKGURvd25sb2FkRXhlY3V0aW9uUmVzcG9uc2USDAoEZGF0YRgBIAEoDCKCAwoPVGFpbExvZ3NSZXF1ZXN0Eg4KBmZvbGxvdxgBIAEoCBIcCgVsaW5lcxgCIAEoDUIIukgFKgMYkE5IAIgBARIVCgRuYW1lGAMgASgJQge6SARyAhhkEhQKDGV4ZWN1dGlvbl9pZBgEIAEoCRIWCgVhZnRlchgFIAEoCUIHukgEcgIYZBI/CgtlbnZpcm9ubWVudBgGIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEg0KBWF1ZGl0GAcgASgIEhgKEGluY2x1ZGVfY2hpbGRyZW4YCCABKAgSKQoFc2luY2UYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKBWxldmVsGAogASgJQiK6SB/YAQFyGlIFZGVidWdSBGluZm9SBHdhcm5SBWVycm9yEhoKCGNvbnRhaW5zGAsgASgJQgi6SAVyAxjIARIOCgZmaWVsZHMYDCADKAlCCAoGX2xpbmVzIkwKEFRhaWxMb2dzUmVzcG9uc2USHAoDbG9nGAEgASgLMg8uc3ZjLnYxLkxvZ0xpbmUSGgoSZXhlY3V0aW9uc19vbWl0dGVkGAIgASgIIsUCCgdMb2dMaW5lEg4KBmN1cnNvchgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgVsZXZlbBgDIAEoCUIfukgcchpSBWRlYnVnUgRpbmZvUgR3YXJuUgVlcnJvchJGCgZzb3VyY2UYBCABKAlCNrpIM3IxUgdjb25zb2xlUglleGVjdXRpb25SCHNjaGVkdWxlUgpkZXBsb3ltZW50UgVhdWRpdBIPCgdtZXNzYWdlGAUgASgJEhQKDGV4ZWN1dGlvbl9pZBgGIAEoCRIVCg1kZXBsb3ltZW50X2lkGAcgASgJEgwKBG5hbWUYCCABKAkSEwoLZW52aXJvbm1lbnQYCSABKAkSJwoGZmllbGRzGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDKGCAoQRXhlY3V0aW9uU2VydmljZRJoCgxSdW5FeGVjdXRpb24SGy5zdmMudjEuUnVuRXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iKIq1GAd0cmlnZ2VygtPkkwIXOgEqIhIvYXBpL3YxL2V4ZWN1dGlvbnMSdAoMR2V0RXhlY3V0aW9uEhsuc3ZjLnYxLkdldEV4ZWN1dGlvblJlcXVlc3QaES5zdmMudjEuRXhlY3V0aW9uIjSQAgGKtRgEcmVhZILT5JMCIxIhL2FwaS92MS9leGVjdXRpb25zL3tleGVjdXRpb25faWR9EnYKDkxpc3RFeGVjdXRpb25zEh0uc3ZjLnYxLkxpc3RFeGVjdXRpb25zUmVxdWVzdBoeLnN2Yy52MS5MaXN0RXhlY3V0aW9uc1Jlc3BvbnNlIiWQAgGKtRgEcmVhZILT5JMCFBISL2FwaS92MS9leGVjdXRpb25zEoQBCg9DYW5jZWxFeGVjdXRpb24SHi5zdmMudjEuQ2FuY2VsRXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iPoq1GAd0cmlnZ2VygtPkkwItOgEqIigvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vY2FuY2VsEoQBCg9SZXBsYXlFeGVjdXRpb24SHi5zdmMudjEuUmVwbGF5RXhlY3V0aW9uUmVxdWVzdBoRLnN2Yy52MS5FeGVjdXRpb24iPoq1GAd0cmlnZ2VygtPkkwItOgEqIigvYXBpL3YxL2V4ZWN1dGlvbnMve2V4ZWN1dGlvbl9pZH0vcmVwbGF5Eo0BCg5XYXRjaEV4ZWN1dGlvbhIdLnN2Yy52MS5XYXRjaEV4ZWN1dGlvblJlcXVlc3QaHi5zdmMudjEuV2F0Y2hFeGVjdXRpb25SZXNwb25zZSI6kAIBirUYBHJlYWSC0+STAikSJy9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS93YXRjaDABEpkBChFEb3dubG9hZEV4ZWN1dGlvbhIgLnN2Yy52MS5Eb3dubG9hZEV4ZWN1dGlvblJlcXVlc3QaIS5zdmMudjEuRG93bmxvYWRFeGVjdXRpb25SZXNwb25zZSI9kAIBirUYBHJlYWSC0+STAiwSKi9hcGkvdjEvZXhlY3V0aW9ucy97ZXhlY3V0aW9uX2lkfS9kb3dubG9hZDABEmAKCFRhaWxMb2dzEhcuc3ZjLnYxLlRhaWxMb2dzUmVxdWVzdBoYLnN2Yy52MS5UYWlsTG9nc1Jlc3BvbnNlIh+QAgGKtRgEcmVhZILT5JMCDhIML2FwaS92MS9sb2dzMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * One run of an agent or workflow, from trigger to final state.
@@ -1452,6 +1452,43 @@ export type TailLogsRequest = Message<"svc.v1.TailLogsRequest"> & {
    * @generated from field: bool audit = 7;
    */
   audit: boolean;
+
+  /**
+   * Whether to send the entries of child executions too, and of theirs, when `execution_id` is set. Default false.
+   *
+   * @generated from field: bool include_children = 8;
+   */
+  includeChildren: boolean;
+
+  /**
+   * Filter by time: entries at or after this time. Without `lines` and `after`, all of them are sent.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 9;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * Filter by level: entries of this level and of more severe ones. `debug`, `info`, `warn` or `error`. Default: all
+   * entries.
+   *
+   * @generated from field: string level = 10;
+   */
+  level: string;
+
+  /**
+   * Filter by text: entries that contain it in `message` or in the JSON of `fields`. Case matters. At most 200 characters.
+   *
+   * @generated from field: string contains = 11;
+   */
+  contains: string;
+
+  /**
+   * Filters by fields, each `name=value`: entries with a member `name` of that value in `fields`, at any level of nesting.
+   * A value such as `7` or `true` matches the string as well. At most 4 filters, of at most 300 characters, all of which must match.
+   *
+   * @generated from field: repeated string fields = 12;
+   */
+  fields: string[];
 };
 
 /**
@@ -1509,6 +1546,43 @@ export type TailLogsRequestJson = {
    * @generated from field: bool audit = 7;
    */
   audit?: boolean;
+
+  /**
+   * Whether to send the entries of child executions too, and of theirs, when `execution_id` is set. Default false.
+   *
+   * @generated from field: bool include_children = 8;
+   */
+  includeChildren?: boolean;
+
+  /**
+   * Filter by time: entries at or after this time. Without `lines` and `after`, all of them are sent.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 9;
+   */
+  since?: TimestampJson;
+
+  /**
+   * Filter by level: entries of this level and of more severe ones. `debug`, `info`, `warn` or `error`. Default: all
+   * entries.
+   *
+   * @generated from field: string level = 10;
+   */
+  level?: string;
+
+  /**
+   * Filter by text: entries that contain it in `message` or in the JSON of `fields`. Case matters. At most 200 characters.
+   *
+   * @generated from field: string contains = 11;
+   */
+  contains?: string;
+
+  /**
+   * Filters by fields, each `name=value`: entries with a member `name` of that value in `fields`, at any level of nesting.
+   * A value such as `7` or `true` matches the string as well. At most 4 filters, of at most 300 characters, all of which must match.
+   *
+   * @generated from field: repeated string fields = 12;
+   */
+  fields?: string[];
 };
 
 /**
@@ -1525,11 +1599,18 @@ export const TailLogsRequestSchema: GenMessage<TailLogsRequest, {jsonType: TailL
  */
 export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
   /**
-   * The log entry.
+   * The log entry. Absent with `executions_omitted`.
    *
    * @generated from field: svc.v1.LogLine log = 1;
    */
   log?: LogLine | undefined;
+
+  /**
+   * True in one message without `log`: there are more than 500 executions, and the entries of later ones are left out.
+   *
+   * @generated from field: bool executions_omitted = 2;
+   */
+  executionsOmitted: boolean;
 };
 
 /**
@@ -1539,11 +1620,18 @@ export type TailLogsResponse = Message<"svc.v1.TailLogsResponse"> & {
  */
 export type TailLogsResponseJson = {
   /**
-   * The log entry.
+   * The log entry. Absent with `executions_omitted`.
    *
    * @generated from field: svc.v1.LogLine log = 1;
    */
   log?: LogLineJson;
+
+  /**
+   * True in one message without `log`: there are more than 500 executions, and the entries of later ones are left out.
+   *
+   * @generated from field: bool executions_omitted = 2;
+   */
+  executionsOmitted?: boolean;
 };
 
 /**
@@ -1621,6 +1709,14 @@ export type LogLine = Message<"svc.v1.LogLine"> & {
    * @generated from field: string environment = 9;
    */
   environment: string;
+
+  /**
+   * Fields of a structured entry, which code passed to `ctx.log` as its last value. Absent in other entries. At most 16 KiB
+   * as JSON by default.
+   *
+   * @generated from field: google.protobuf.Struct fields = 10;
+   */
+  fields?: JsonObject | undefined;
 };
 
 /**
@@ -1691,6 +1787,14 @@ export type LogLineJson = {
    * @generated from field: string environment = 9;
    */
   environment?: string;
+
+  /**
+   * Fields of a structured entry, which code passed to `ctx.log` as its last value. Absent in other entries. At most 16 KiB
+   * as JSON by default.
+   *
+   * @generated from field: google.protobuf.Struct fields = 10;
+   */
+  fields?: StructJson;
 };
 
 /**

@@ -67,6 +67,8 @@ export interface LogEntry {
   executionId: string | null;
   level: LogLevel;
   message: string;
+  /** JSON text of an object; absent without fields. */
+  fields?: string;
   /** When the line was written, by the runner's clock, in Unix milliseconds. */
   atMs: number;
 }

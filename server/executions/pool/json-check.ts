@@ -1,3 +1,6 @@
+/** Levels of nesting of an output, unless the limits set it. */
+export const defaultJsonDepth = 64;
+
 /**
  * Whether a text is JSON (RFC 8259) of at most `maxDepth` levels of arrays and objects.
  *

@@ -96,12 +96,13 @@ export function parseMessage(value: JsonValue): FromRunner {
 
 function logEntry(value: JsonValue): LogMessage {
   const entry = object(value);
-  const { atMs } = entry;
+  const { atMs, fields } = entry;
   if (typeof atMs !== "number") throw new ProtocolError("it sent a log line without a time");
   return {
     id: entry.id === null ? null : string(entry.id, maxNameLength),
     level: enumerated(entry.level, logLevels),
     text: string(entry.text),
+    ...(fields !== undefined && { fields: string(fields) }),
     atMs,
   };
 }

@@ -3,7 +3,7 @@ import { decodeOutput, type Frame, frameKinds } from "../runner/frames.ts";
 import type { FromRunner } from "../runner/protocol.ts";
 import type { LogEntry, PoolLimits } from "./contract.ts";
 import { isCrashOutput } from "./crash-output.ts";
-import { isJson } from "./json-check.ts";
+import { defaultJsonDepth, isJson } from "./json-check.ts";
 import { LogLimiter } from "./log-limiter.ts";
 import { ProtocolError, parseFrame, parseMessage } from "./parse-message.ts";
 
@@ -17,9 +17,6 @@ export interface ReceiverEvents {
   /** @param output - JSON text */
   onOutput(executionId: string, output: string): void;
 }
-
-/** Levels of nesting of an output, unless the limits set it. */
-export const defaultJsonDepth = 64;
 
 /** UTF-16 units of the end of standard error that are kept to explain a crash. */
 const keptStderrLength = 4096;

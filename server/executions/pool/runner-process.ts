@@ -11,6 +11,7 @@ import type {
   Violation,
 } from "./contract.ts";
 import { isOutOfMemory } from "./crash-output.ts";
+import { defaultJsonDepth } from "./json-check.ts";
 import { RunnerMonitor } from "./monitor.ts";
 import {
   crashed,
@@ -22,7 +23,7 @@ import {
   violated,
 } from "./outcomes.ts";
 import { ProtocolError } from "./parse-message.ts";
-import { defaultJsonDepth, type Message, Receiver } from "./receiver.ts";
+import { type Message, Receiver } from "./receiver.ts";
 import { type AbortReason, RunningAttempt } from "./running-attempt.ts";
 import { RunningAttempts, toMessage } from "./running-attempts.ts";
 import { type StartOptions, startProcess } from "./start-process.ts";

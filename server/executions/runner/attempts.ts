@@ -89,15 +89,17 @@ export class Attempts implements AttemptHost {
     return logFor(this, attempt);
   }
 
-  write(attempt: Attempt | undefined, level: LogMessage["level"], line: string): void {
+  write(attempt: Attempt | undefined, level: LogMessage["level"], line: string, fields?: string): void {
     const owner = attempt?.live ? attempt : undefined;
     if (owner !== undefined && ++owner.loggedLines > this.limits.logLines) {
       if (owner.loggedLines > this.limits.logLines + 1) return;
       level = "warn";
       line = `The log is truncated here: an execution may write ${this.limits.logLines} lines`;
+      fields = undefined;
     }
     const text = cutLine(this.#describer.scrub(line), this.limits.logLineBytes);
-    this.#channel.log({ id: owner?.id ?? null, level, text, atMs: Date.now() });
+    const extra = fields === undefined ? {} : { fields: this.#describer.scrub(fields) };
+    this.#channel.log({ id: owner?.id ?? null, level, text, ...extra, atMs: Date.now() });
   }
 
   uncaught(error: unknown): void {

@@ -34,15 +34,18 @@ export interface ChildExecutionCall {
 
 /** Writes log lines. */
 export interface LogSink {
-  /** Writes a line to the log of an execution, or to the runner's own log when the attempt has ended. */
-  write(attempt: Attempt | undefined, level: LogMessage["level"], line: string): void;
+  readonly limits: RunnerLimits;
+  /**
+   * Writes a line to the log of an execution, or to the runner's own log when the attempt has ended.
+   * @param fields - JSON text of an object
+   */
+  write(attempt: Attempt | undefined, level: LogMessage["level"], line: string, fields?: string): void;
   describe(thrown: unknown): SerializedError;
 }
 
 /** The runner, as an attempt sees it. */
 export interface AttemptHost extends LogSink {
   readonly modules: Modules;
-  readonly limits: RunnerLimits;
   done(attempt: Attempt, output: string): void;
   failed(attempt: Attempt, thrown: unknown, final: boolean, reason: RunnerFailure): void;
   respond(attempt: Attempt, response: AttemptResponse): void;

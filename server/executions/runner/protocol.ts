@@ -86,6 +86,8 @@ export interface LogMessage {
   id: string | null;
   level: (typeof logLevels)[number];
   text: string;
+  /** JSON text of an object, of at most `logLineBytes`. Absent without fields. */
+  fields?: string;
   atMs: number;
 }
 

@@ -1,6 +1,6 @@
 /** PostgreSQL's dialect. A statement over a row set is one statement over arrays, whatever their length. */
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
-import { claimedColumns, type DialectStatements, textOf } from "./statements.ts";
+import { claimedColumns, type DialectStatements, logConditions, ofExecution, textOf } from "./statements.ts";
 
 /** MATERIALIZED: as a plain subquery, the planner may run it again for each row and lock more than the limit. */
 const claimExecutions = `WITH due AS MATERIALIZED (
@@ -19,13 +19,21 @@ const deleteOldLogs = `WITH old AS MATERIALIZED (
   WHERE l.at < ?1)
 DELETE FROM logs USING old WHERE logs.org_id = old.org_id AND logs.seq = old.seq RETURNING logs.org_id`;
 
-const statements: DialectStatements = { claimExecutions, deleteOldLogs };
+const logsOfExecutions = (order: string): string => `SELECT l.seq FROM ROWS(execution_id text) r, LATERAL (
+  SELECT seq FROM logs WHERE ${ofExecution} AND ${logConditions} ORDER BY seq ${order} LIMIT ?3) l`;
+
+const statements: DialectStatements = {
+  claimExecutions,
+  deleteOldLogs,
+  firstLogsOfExecutions: logsOfExecutions("ASC"),
+  lastLogsOfExecutions: logsOfExecutions("DESC"),
+};
 
 const types = { text: "text", int: "bigint" } as const;
 
 /** Adapts the text of a statement. With a row set, one array for each of its columns follows the parameters. */
 export function toPostgres(sql: string): string {
-  const text = textOf(sql, statements);
+  const text = textOf(sql, statements).replaceAll(/\binstr\(/g, "strpos(");
   const rowSet = rowSetOf(text);
   const parameters = (part: string): string => part.replaceAll(/\?(\d+)/g, "$$$1");
   if (rowSet === null) return parameters(text);

@@ -3,7 +3,7 @@
  * the one of a single row. Rows need no locks, because one process writes at a time.
  */
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
-import { claimedColumns, type DialectStatements, textOf } from "./statements.ts";
+import { claimedColumns, type DialectStatements, logConditions, ofExecution, textOf } from "./statements.ts";
 
 /** `started_at` is the start of the first attempt. */
 const claimExecutions = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
@@ -17,7 +17,14 @@ const deleteOldLogs = `DELETE FROM logs USING ROWS(org_id text) r WHERE org_id =
   (SELECT seq FROM logs WHERE org_id = r.org_id AND source NOT IN ('audit', 'console', 'execution') ORDER BY seq LIMIT ?2)
   AND at < ?1 RETURNING org_id`;
 
-const statements: DialectStatements = { claimExecutions, deleteOldLogs };
+const logsOfExecutions = `SELECT seq FROM logs, ROWS(execution_id text) r WHERE ${ofExecution} AND ${logConditions}`;
+
+const statements: DialectStatements = {
+  claimExecutions,
+  deleteOldLogs,
+  firstLogsOfExecutions: `${logsOfExecutions} ORDER BY seq LIMIT ?3`,
+  lastLogsOfExecutions: `${logsOfExecutions} ORDER BY seq DESC LIMIT ?3`,
+};
 
 /** Adapts the text of a statement. With a row set, the values of a row follow the parameters. */
 export function toSqlite(sql: string): string {

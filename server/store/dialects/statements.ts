@@ -8,7 +8,32 @@ export interface DialectStatements {
   claimExecutions: string;
   /** Deletes log entries from before ?1 of the organizations of a row set, of ?2 entries of each at most. */
   deleteOldLogs: string;
+  /** The numbers of up to ?3 matching log entries of each execution of a row set, the lowest ones. */
+  firstLogsOfExecutions: string;
+  /** Like `firstLogsOfExecutions`, the highest ones. */
+  lastLogsOfExecutions: string;
 }
+
+/** Filters of ?11 and the following parameters, each of three forms of a field. */
+export const logFieldFilters = 4;
+
+/**
+ * The conditions of a filter of log entries: numbers above ?2 up to ?4, and the parameters ?5 to ?22, which are empty or 0
+ * where they do not matter.
+ */
+export const logConditions: string = `org_id = ?1 AND seq > ?2 AND seq <= ?4 AND (?5 = '' OR name = ?5)
+  AND (?6 = '' OR environment = ?6) AND (source = 'audit') = (?7 = 1) AND (?8 = '' OR instr(?8, level) > 0) AND at >= ?9
+  AND (?10 = '' OR instr(message, ?10) > 0 OR instr(fields, ?10) > 0)${Array.from(
+    { length: logFieldFilters },
+    (_, index) => {
+      const [first, ...forms] = [0, 1, 2].map((form) => `?${11 + 3 * index + form}`);
+      const others = forms.map((form) => ` OR instr(fields, ${form}) > 0`).join("");
+      return `\n  AND (${first} = '' OR instr(fields, ${first}) > 0${others})`;
+    },
+  ).join("")}`;
+
+/** The condition of the index of log entries by execution. */
+export const ofExecution = "execution_id = r.execution_id AND source IN ('console', 'execution')";
 
 /** What a worker needs of an execution that it runs. The rest, such as headers, would double the cost of a claim. */
 export const claimedColumns = [

@@ -4,7 +4,7 @@
  * would not fill it in during an upgrade, and each execution would pay for its index.
  */
 import { each, type Program } from "../engine.ts";
-import { type AttemptRow, type ExecutionSummary, SUMMARY } from "./executions.ts";
+import { type AttemptRow, type ExecutionStatus, type ExecutionSummary, SUMMARY } from "./executions.ts";
 
 export interface TreeLimits {
   /** Executions below the first one. */
@@ -40,6 +40,17 @@ FROM executions e, ROWS(parent_id text) r WHERE e.org_id = ?1 AND e.parent_execu
 GROUP BY e.parent_execution_id`;
 const SELECT_ATTEMPTS = `SELECT attempts.* FROM attempts, ROWS(execution_id text) r
 WHERE attempts.org_id = ?1 AND attempts.execution_id = r.execution_id`;
+
+const SELECT_STATES = `SELECT e.execution_id, e.status FROM executions e, ROWS(execution_id text) r
+WHERE e.org_id = ?1 AND e.execution_id = r.execution_id`;
+const SELECT_CHILD_STATES = `SELECT e.execution_id, e.status FROM executions e, ROWS(parent_id text) r
+WHERE e.org_id = ?1 AND e.parent_execution_id = r.parent_id`;
+
+/** An execution of a tree and its state. */
+export interface ExecutionState {
+  execution_id: string;
+  status: ExecutionStatus;
+}
 
 export function* executionTree(orgId: string, rootId: string, limits: TreeLimits): Program<ExecutionTree> {
   const childCounts = new Map<string, number>();
@@ -94,4 +105,15 @@ export function* attemptsOf(
   const rows = yield* each<AttemptRow>(SELECT_ATTEMPTS, ids, orgId);
   const sorted = rows.toSorted((a, b) => a.attempt - b.attempt);
   return Map.groupBy(sorted, (row) => row.execution_id);
+}
+
+export function* executionStates(orgId: string, executionIds: readonly string[]): Program<ExecutionState[]> {
+  const ids = executionIds.map((id) => [id]);
+  return yield* each<ExecutionState>(SELECT_STATES, ids, orgId);
+}
+
+/** The child executions of all these executions. */
+export function* childStates(orgId: string, parentIds: readonly string[]): Program<ExecutionState[]> {
+  const ids = parentIds.map((id) => [id]);
+  return yield* each<ExecutionState>(SELECT_CHILD_STATES, ids, orgId);
 }

@@ -4,6 +4,7 @@
  * The number of the newest entry is a row of its own, which the transaction of new entries changes. The row lock makes
  * transactions commit in the order of their numbers, so that a reader that has seen an entry has seen all earlier ones.
  */
+import { logConditions, logFieldFilters, named, ofExecution } from "../dialects/statements.ts";
 import { all, each, first, notify, type Program, runEach } from "../engine.ts";
 
 type LogLevel = "debug" | "info" | "warn" | "error";
@@ -19,6 +20,8 @@ export interface NewLog {
   deployment_id: string | null;
   name: string | null;
   environment: string | null;
+  /** JSON text of an object. */
+  fields?: string | null;
 }
 
 export interface LogRow extends NewLog {
@@ -28,27 +31,59 @@ export interface LogRow extends NewLog {
 
 export interface LogFilter {
   name: string;
-  executionId: string;
   environment: string;
   /** True selects the audit log, false all other entries. */
   audit: boolean;
+  /** Only entries of these executions; empty for the whole log. */
+  executionIds: readonly string[];
+  /** The accepted levels, separated by spaces; empty for all. */
+  levels: string;
+  /** Unix milliseconds; 0 for all. */
+  sinceMs: number;
+  /** A part of the message or of the fields as JSON; empty for all. */
+  contains: string;
+  /** At most `logFieldFilters`. */
+  fields: readonly FieldForms[];
+}
+
+/** The texts of which the JSON of matching fields contains one. */
+export type FieldForms = readonly [string, string, string];
+
+/** The filter that matches the whole log, without the audit log. */
+export const allLogs: LogFilter = {
+  name: "",
+  environment: "",
+  audit: false,
+  executionIds: [],
+  levels: "",
+  sinceMs: 0,
+  contains: "",
+  fields: [],
+};
+
+/** Numbers of entries: above the first, up to the second. */
+export interface LogRange {
+  above: number;
+  upTo: number;
 }
 
 const EXTEND = `INSERT INTO log_ends (org_id, seq) SELECT r.org_id, r.count FROM ROWS(org_id text, count int) r WHERE true
 ON CONFLICT (org_id) DO UPDATE SET seq = log_ends.seq + excluded.seq RETURNING log_ends.org_id, log_ends.seq`;
-const INSERT = `INSERT INTO logs (org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment)
-SELECT r.org_id, r.seq, r.at, r.level, r.source, r.message, r.execution_id, r.deployment_id, r.name, r.environment
+const INSERT = `INSERT INTO logs (org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment,
+  fields)
+SELECT r.org_id, r.seq, r.at, r.level, r.source, r.message, r.execution_id, r.deployment_id, r.name, r.environment,
+  r.fields
 FROM ROWS(org_id text, seq int, at int, level text, source text, message text, execution_id text, deployment_id text,
-  name text, environment text) r`;
+  name text, environment text, fields text) r`;
 const SELECT_END = "SELECT seq FROM log_ends WHERE org_id = ?1";
-const MATCHES = `org_id = ?1 AND seq > ?2 AND (?4 = '' OR name = ?4) AND (?5 = '' OR environment = ?5)
-  AND (source = 'audit') = (?6 = 1)`;
-/** The condition of the index on `execution_id`. */
-const OF_EXECUTION = "execution_id = ?7 AND source IN ('console', 'execution')";
-const SELECT_LAST = `SELECT * FROM logs WHERE ${MATCHES} ORDER BY seq DESC LIMIT ?3`;
-const SELECT_LAST_OF_EXECUTION = `SELECT * FROM logs WHERE ${OF_EXECUTION} AND ${MATCHES} ORDER BY seq DESC LIMIT ?3`;
-const SELECT_AFTER = `SELECT * FROM logs WHERE ${MATCHES} ORDER BY seq LIMIT ?3`;
-const SELECT_AFTER_OF_EXECUTION = `SELECT * FROM logs WHERE ${OF_EXECUTION} AND ${MATCHES} ORDER BY seq LIMIT ?3`;
+const SELECT_NEXT = "SELECT seq, at FROM logs WHERE org_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1";
+const SELECT_FIRST = `SELECT * FROM logs WHERE ${logConditions} ORDER BY seq LIMIT ?3`;
+const SELECT_LAST = `SELECT * FROM logs WHERE ${logConditions} ORDER BY seq DESC LIMIT ?3`;
+const OF_ONE = ofExecution.replace("r.execution_id", "?23");
+const SELECT_FIRST_OF_ONE = `SELECT * FROM logs WHERE ${OF_ONE} AND ${logConditions} ORDER BY seq LIMIT ?3`;
+const SELECT_LAST_OF_ONE = `SELECT * FROM logs WHERE ${OF_ONE} AND ${logConditions} ORDER BY seq DESC LIMIT ?3`;
+const SELECT_NUMBERED =
+  "SELECT logs.* FROM logs, ROWS(seq int) r WHERE logs.org_id = ?1 AND logs.seq = r.seq";
 
 /**
  * Appends entries, each at the end of its organization's log. Call it last in a program: it locks the log of the
@@ -68,68 +103,88 @@ export function* insertLogs(rows: readonly NewLog[]): Program<void> {
     const seq = next.get(row.org_id) ?? 0;
     next.set(row.org_id, seq + 1);
     const { org_id, at, level, source, message, execution_id, deployment_id, name, environment } = row;
-    return [org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment];
+    const fields = row.fields ?? null;
+    return [org_id, seq, at, level, source, message, execution_id, deployment_id, name, environment, fields];
   });
   yield* runEach(INSERT, numbered);
   for (const [orgId] of sorted) yield* notify("log", orgId);
 }
 
-/** The last matching entries, oldest first. */
-function* lastLogs(orgId: string, filter: LogFilter, limit: number): Program<LogRow[]> {
-  const rows = yield* select(SELECT_LAST, SELECT_LAST_OF_EXECUTION, orgId, filter, 0, limit);
-  return rows.reverse();
-}
-
-export interface LogPage {
-  /** Oldest first. */
-  rows: LogRow[];
-  /** No other entry up to here matches. */
-  seq: number;
-}
-
-/** The first `limit` matching entries after a position. */
-export function* logsAfter(
+/** The first `limit` matching entries of a range, oldest first. */
+export function* firstLogs(
   orgId: string,
   filter: LogFilter,
-  afterSeq: number,
-  limit: number,
-): Program<LogPage> {
-  // The end is read first: entries may be added between two statements.
-  const end = yield* logEnd(orgId);
-  if (end <= afterSeq) return { rows: [], seq: afterSeq };
-  const rows = yield* select(SELECT_AFTER, SELECT_AFTER_OF_EXECUTION, orgId, filter, afterSeq, limit);
-  const last = rows.at(-1)?.seq ?? 0;
-  return { rows, seq: rows.length < limit ? Math.max(last, end) : last };
-}
-
-function* select(
-  sql: string,
-  sqlOfExecution: string,
-  orgId: string,
-  filter: LogFilter,
-  afterSeq: number,
+  range: LogRange,
   limit: number,
 ): Program<LogRow[]> {
-  const { name, environment, executionId, audit } = filter;
-  const params = [orgId, afterSeq, limit, name, environment, audit ? 1 : 0] as const;
-  return executionId === ""
-    ? yield* all<LogRow>(sql, ...params)
-    : yield* all<LogRow>(sqlOfExecution, ...params, executionId);
+  return yield* select("first", orgId, filter, range, limit);
 }
 
-/** The position of an organization's newest entry; 0 when the log is empty. */
-function* logEnd(orgId: string): Program<number> {
+/** The last `limit` matching entries of a range, oldest first. */
+export function* lastLogs(
+  orgId: string,
+  filter: LogFilter,
+  range: LogRange,
+  limit: number,
+): Program<LogRow[]> {
+  return (yield* select("last", orgId, filter, range, limit)).reverse();
+}
+
+const sql = {
+  first: { all: SELECT_FIRST, ofOne: SELECT_FIRST_OF_ONE, ofMany: named("firstLogsOfExecutions") },
+  last: { all: SELECT_LAST, ofOne: SELECT_LAST_OF_ONE, ofMany: named("lastLogsOfExecutions") },
+} as const;
+
+function* select(
+  end: keyof typeof sql,
+  orgId: string,
+  filter: LogFilter,
+  { above, upTo }: LogRange,
+  limit: number,
+): Program<LogRow[]> {
+  const { name, environment, audit, executionIds, levels, sinceMs, contains, fields } = filter;
+  const forms = Array.from({ length: logFieldFilters }, (_, index) => fields[index] ?? ["", "", ""]);
+  const params = [
+    ...[orgId, above, limit, upTo, name, environment, audit ? 1 : 0, levels, sinceMs, contains],
+    ...forms.flat(),
+  ];
+  const { all: whole, ofOne, ofMany } = sql[end];
+  const [first, ...others] = executionIds;
+  if (first === undefined) return yield* all<LogRow>(whole, ...params);
+  if (others.length === 0) return yield* all<LogRow>(ofOne, ...params, first);
+  // Numbers first: of each execution there may be as many entries as are wanted of all.
+  const ids = executionIds.map((id) => [id]);
+  const found = yield* each<{ seq: number }>(ofMany, ids, ...params);
+  const direction = end === "first" ? 1 : -1;
+  const numbers = found.toSorted((a, b) => direction * (a.seq - b.seq)).slice(0, limit);
+  const rows = yield* each<LogRow>(
+    SELECT_NUMBERED,
+    numbers.map(({ seq }) => [seq]),
+    orgId,
+  );
+  return rows.toSorted((a, b) => direction * (a.seq - b.seq));
+}
+
+/** The number of an organization's newest entry; 0 when the log is empty. */
+export function* logEnd(orgId: string): Program<number> {
   return (yield* first<{ seq: number }>(SELECT_END, orgId))?.seq ?? 0;
 }
 
-/** The last matching entries, oldest first, and the position after which later entries follow. */
-export function* logTail(
-  orgId: string,
-  filter: LogFilter,
-  limit: number,
-): Program<{ rows: LogRow[]; after: number }> {
-  // The end comes first: an entry that arrives between the two statements is one of the rows.
-  const end = yield* logEnd(orgId);
-  const rows = yield* lastLogs(orgId, filter, limit);
-  return { rows, after: Math.max(end, rows.at(-1)?.seq ?? 0) };
+/** Entries are numbered nearly in the order of their times: clocks differ, and entries wait to be written. */
+const maxDisorderMs = 600_000;
+const searchPrecision = 500;
+
+/** A number above which are all entries since a time, and few earlier ones. 0 is the time before all entries. */
+export function* logStart(orgId: string, sinceMs: number, end: number): Program<number> {
+  const oldest = yield* first<{ seq: number; at: number }>(SELECT_NEXT, orgId, 0);
+  let low = (oldest?.seq ?? end + 1) - 1;
+  if (sinceMs === 0) return low;
+  let high = end;
+  while (high - low > searchPrecision) {
+    const middle = Math.floor((low + high) / 2);
+    const next = yield* first<{ seq: number; at: number }>(SELECT_NEXT, orgId, middle);
+    if (next === undefined || next.seq > high || next.at >= sinceMs - maxDisorderMs) high = middle;
+    else low = next.seq;
+  }
+  return low;
 }

@@ -44,6 +44,32 @@ export const logs: Scenario[] = [
   ),
 
   scenario(
+    "structured entries",
+    async (lab) => {
+      await lab.run("logs", { way: "fields" });
+      return lab.lines("exe_1");
+    },
+    (lines, expect) => {
+      const [placed, ...others] = lines;
+      expect(placed).toMatchObject({ level: "info", message: "placed" });
+      expect(JSON.parse(placed?.fields ?? "")).toEqual({
+        order: 17,
+        big: "3",
+        at: "1970-01-01T00:00:00.000Z",
+        cause: { name: "RangeError", message: "no stock", stack: expect.stringContaining("agents/logs.ts:") },
+      });
+      expect(others).toEqual([
+        { level: "info", message: "2 orders", fields: '{"total":5}' },
+        { level: "info", message: expect.stringMatching(/^used \{ here: 1 \}$/) },
+        { level: "info", message: expect.stringMatching(/^large \{.*xxx/s) },
+        { level: "info", message: expect.stringMatching(/^function \{ list: \[ \[Function/) },
+        { level: "info", message: "{ only: 'value' }" },
+        { level: "info", message: "console { a: 1 }" },
+      ]);
+    },
+  ),
+
+  scenario(
     "standard streams",
     async (lab) => {
       await lab.run("logs", { way: "streams" });

@@ -7,6 +7,7 @@ import { current } from "../current-attempt.ts";
 import type { Attempt, LogSink } from "../interfaces.ts";
 import type { LogMessage } from "../protocol.ts";
 import { ConsoleState, remember } from "./console-state.ts";
+import { splitFields } from "./fields.ts";
 
 type Level = LogMessage["level"];
 
@@ -16,8 +17,10 @@ const groupIndentation = 2;
 export function logFor(sink: LogSink, attempt: Attempt): Log {
   const write =
     (level: Level) =>
-    (...values: unknown[]): void =>
-      sink.write(attempt, level, format(attempt.console, values));
+    (...values: unknown[]): void => {
+      const { texts, fields } = splitFields(values, sink);
+      sink.write(attempt, level, format(attempt.console, texts), fields);
+    };
   return Object.freeze({
     debug: write("debug"),
     info: write("info"),

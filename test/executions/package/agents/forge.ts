@@ -51,12 +51,20 @@ type Forgery = (ctx: Context, other: string) => void;
 const response = { status: 200, headers: {}, body: "" };
 const respond = (id: string, more: object) => ({ t: "respond", id, response: { ...response, ...more } });
 
+const log = (id: string, fields: string) => ({
+  t: "log",
+  entries: [{ id, level: "info", text: "", fields, atMs: Date.now() }],
+});
+
 const forgeries: Record<string, Forgery> = {
   respondForOther: (_, other) => send(message(respond(other, {}))),
   respondTwice: ({ executionId: id }) => send(message(respond(id, {}), respond(id, {}))),
   respondCookie: ({ executionId: id }) => send(message(respond(id, { headers: { "set-cookie": "a=b" } }))),
   respondLineEnd: ({ executionId: id }) => send(message(respond(id, { headers: { a: "b\r\nc: d" } }))),
   respondShape: ({ executionId: id }) => send(message(respond(id, { body: null }))),
+  fieldsNotJson: ({ executionId: id }) => send(message(log(id, "{not: JSON}"))),
+  fieldsNotObject: ({ executionId: id }) => send(message(log(id, "[1]"))),
+  fieldsTooLong: ({ executionId: id }) => send(message(log(id, JSON.stringify({ a: "x".repeat(100_000) })))),
   doneForOther: (_, other) => send(message({ t: "done", id: other, output: '"forged"' })),
   failForOther: (_, other) =>
     send(

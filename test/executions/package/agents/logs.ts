@@ -26,6 +26,15 @@ const ways: Record<string, (ctx: Context) => unknown> = {
     log.warn("c");
     log.error("d");
   },
+  fields: ({ log }) => {
+    log.info("placed", { order: 17, big: 3n, at: new Date(0), cause: new RangeError("no stock") });
+    log.info("%d orders", 2, { total: 5 });
+    log.info("used %o", { here: 1 });
+    log.info("large", { text: "x".repeat(5000) });
+    log.info("function", { list: [() => 1] });
+    log.info({ only: "value" });
+    console.log("console", { a: 1 });
+  },
   streams: () => {
     process.stdout.write("one ");
     process.stdout.write("line\nsecond");
