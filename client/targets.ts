@@ -18,17 +18,17 @@ export interface Targets {}
 
 export type TargetName = keyof Targets extends never ? string : Extract<keyof Targets, string>;
 
-export type InputOf<Name extends string> = Name extends keyof Targets
-  ? Targets[Name] extends { input: infer Input }
-    ? Input
-    : object
-  : object;
+/** The declaration of one target. For several names, such as all those that an unknown name could mean, the general one. */
+type Declared<Name extends string> =
+  IsUnion<Name> extends true ? unknown : Name extends keyof Targets ? Targets[Name] : unknown;
 
-export type OutputOf<Name extends string> = Name extends keyof Targets
-  ? Targets[Name] extends { output: infer Output }
-    ? Output
-    : unknown
-  : unknown;
+type IsUnion<Type, All = Type> = Type extends unknown ? ([All] extends [Type] ? false : true) : never;
+
+export type InputOf<Name extends string> =
+  Declared<Name> extends { input: infer Input extends object } ? Input : object;
+
+export type OutputOf<Name extends string> =
+  Declared<Name> extends { output: infer Output } ? Output : unknown;
 
 /** The arguments after the name: the input may be left out when `{}` is one. */
 export type InputAndOptions<Name extends string, Options> =

@@ -33,6 +33,10 @@ const project: Table = {
     () => import("../commands/dev.ts"),
   ),
   test: leaf("Runs agents and workflows on this machine", () => import("../commands/test.ts")),
+  types: leaf(
+    "Writes the types of the project's agents, workflows and secrets",
+    () => import("../commands/types.ts"),
+  ),
   push: leaf("Deploys the project", () => import("../commands/push.ts")),
 };
 

@@ -12,6 +12,7 @@ import type { Connection } from "../api/connection.ts";
 import { CliError } from "../app/errors.ts";
 import { deployFiles } from "../local/deploy.ts";
 import { loadValidProject } from "../project/load.ts";
+import { updateDeclaration } from "../project/write-declaration.ts";
 
 /** Editors and `git checkout` write several files at a time. */
 const quietMs = 20;
@@ -96,6 +97,7 @@ export class Deployer {
     if (redeploy) this.#bundles.clear();
     try {
       const { definition, files } = await loadValidProject(root, this.#bundles);
+      await updateDeclaration(root, definition);
       const deploy = (): Promise<Deployment> => deployFiles(connection, files, { environment, redeploy });
       const deployment = await deploy().catch(async (error: unknown) => {
         if (!(await this.#removeRenamed(error, definition))) throw error;

@@ -1,42 +1,56 @@
 import { readFile } from "node:fs/promises";
 import { posix } from "node:path";
 import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import { PROJECT_FILE } from "../../project/file/parse.ts";
+import { readProjectFile } from "../../project/file/read.ts";
+import { inputProblems, inputsToCheck } from "../../project/inputs/problems.ts";
 import type { CollectedFile } from "../../project/package-file.ts";
-import type { ModuleCheck } from "../../server/executions/pool/index.ts";
+import type { InputsToCheck, ModuleCheck } from "../../server/executions/pool/index.ts";
+import { invalidProject } from "../project/load.ts";
 import { moduleErrors } from "./module-errors.ts";
 import { loadModules } from "./pool.ts";
 
 /**
- * Loads the module of every agent and workflow in a runner on this machine.
+ * Loads the module of every agent and workflow in a runner on this machine, and compares field mappings and inputs of
+ * schedules with their schemas.
  *
  * Copying 10,000 files takes longer than packaging them. The first check therefore copies only the files that the
  * modules refer to. Modules that fail are loaded again with all files.
  *
- * @throws CliError with each module that does not load
+ * @throws CliError with each module that does not load, or with each problem in the project file
  */
 export async function checkModules(
+  root: string,
   definition: ProjectDefinition,
   files: readonly CollectedFile[],
 ): Promise<void> {
   const targets = [...definition.agents, ...definition.workflows];
   const referenced = await referencedFiles(targets, files);
-  let failed = await failedChecks(targets, referenced);
+  const inputs = inputsToCheck(definition);
+  const checks = await load(targets, referenced, inputs);
+  let failed = checks.filter(({ ok }) => !ok);
   if (failed.length > 0 && referenced.length < files.length) {
     const suspects = targets.filter(({ module }) => failed.some((check) => check.module === module));
-    failed = await failedChecks(suspects, files);
+    const again = await load(suspects, files, inputs);
+    failed = again.filter(({ ok }) => !ok);
+    checks.push(...again);
   }
   if (failed.length > 0) throw moduleErrors(failed);
+  const read = await readProjectFile(root);
+  const loaded = checks.filter(({ ok }) => ok);
+  const problems = "problems" in read ? read.problems : inputProblems(read.bytes, definition, loaded);
+  if (problems.length > 0)
+    throw invalidProject(problems.map((problem) => ({ file: PROJECT_FILE, ...problem })));
 }
 
-async function failedChecks(
+async function load(
   targets: readonly TargetDefinition[],
   files: readonly CollectedFile[],
+  inputs: InputsToCheck,
 ): Promise<ModuleCheck[]> {
   if (targets.length === 0) return [];
-  return loadModules(
-    files,
-    targets.map(({ module }) => module),
-  );
+  const modules = targets.map(({ module }) => module);
+  return loadModules(files, modules, inputs);
 }
 
 /**

@@ -5,16 +5,17 @@ import { join } from "node:path";
 import type { CollectedFile } from "../../project/package-file.ts";
 import { stageFiles } from "../../project/stage.ts";
 import { loadConfig } from "../../server/config.ts";
-import { createPools, type ModuleCheck } from "../../server/executions/pool/index.ts";
+import { createPools, type InputsToCheck, type ModuleCheck } from "../../server/executions/pool/index.ts";
 import { orderedId } from "../../server/ids.ts";
 
 /** The same timeout as in the service. */
 const loadTimeoutMs = 20_000;
 
-/** Loads modules in runners with the limits of the service, and returns the failed checks. */
+/** Loads modules in runners with the limits of the service, and checks inputs with their schemas. */
 export async function loadModules(
   files: readonly CollectedFile[],
   modules: readonly string[],
+  inputs: InputsToCheck,
 ): Promise<ModuleCheck[]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "svc-local-")));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -44,7 +45,7 @@ export async function loadModules(
   try {
     await mkdir(join(folder, "scratch"));
     await stageFiles(files, location.directory);
-    return (await pools.check(location, [...modules], loadTimeoutMs)).filter(({ ok }) => !ok);
+    return await pools.check(location, [...modules], loadTimeoutMs, inputs);
   } finally {
     await pools.close(0);
     remove();

@@ -57,7 +57,8 @@ export function requireProjectFile(root: string): void {
   );
 }
 
-function invalidProject(problems: readonly FileProblem[]): CliError {
+/** The error for problems of a project. */
+export function invalidProject(problems: readonly FileProblem[]): CliError {
   const isConfiguration = problems.some(({ file }) => file === PROJECT_FILE);
   const number = count(problems.length, "problem");
   return new CliError(

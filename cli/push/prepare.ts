@@ -12,9 +12,9 @@ export interface Prepared {
   /** In a temporary file, which is removed when this process exits. */
   packed: PackedProject;
   /**
-   * Loads every module in a runner on this machine.
+   * Loads every module in a runner on this machine, and compares the project file with their schemas.
    *
-   * @throws CliError with the modules that cannot be loaded
+   * @throws CliError with the modules that cannot be loaded, or the problems of the project file
    */
   checkModules(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function prepare(root: string, options: { verbose: boolean }): Prom
     packed,
     async checkModules() {
       const { checkModules } = await import("../local/load-check.ts");
-      await step("Loaded the modules", () => checkModules(definition, files));
+      await step("Loaded the modules", () => checkModules(root, definition, files));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Deployment, DeploymentService } from "../../proto/svc/v1/deploymen
 import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment } from "../api/connection.ts";
 import { CliError } from "../app/errors.ts";
+import { declarationFile, updateDeclaration } from "../project/write-declaration.ts";
 import { stderrColors as colors } from "../terminal/colors.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { bytes, count, duration } from "../terminal/format.ts";
@@ -48,6 +49,9 @@ export async function push(root: string, connection: Connection, options: PushOp
   const planned = await planPush(root, connection, options);
   const planMs = performance.now() - startedAt;
   const { active, environment, isUnchanged, label } = planned;
+  if (!options["dry-run"] && (await updateDeclaration(root, planned.project.definition))) {
+    report.detail(`Wrote ${declarationFile}.`);
+  }
   if (options["dry-run"] && options.json) return printJson(planJson(planned));
   if (isUnchanged && active !== null && !options.redeploy) {
     const unchanged = { ...active, files: [], unchanged: true };

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../project/json.ts";
 import type { DeployedTarget, DeployedWebhook, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
 import { ago, msOf, timeAndAge } from "../api/timestamps.ts";
 import { stdoutColors as colors } from "../terminal/colors.ts";
@@ -5,6 +6,7 @@ import { bytes, count, duration } from "../terminal/format.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, labelled, paragraphs, section } from "../terminal/table.ts";
 import { linesOf } from "../terminal/wrap.ts";
+import { jsonSchemaText } from "./json-schema.ts";
 import { paintedStatus } from "./status.ts";
 
 /** One deployment in full. */
@@ -24,8 +26,8 @@ export function deploymentText(deployment: Deployment, options: { verbose: boole
       ["activated", timeAndAge(deployment.activatedAt)],
       ["error", error === "" ? "" : colors.red(error)],
     ]),
-    section("Agents", deployment.agents.map(targetLine(deployment.agents))),
-    section("Workflows", deployment.workflows.map(targetLine(deployment.workflows))),
+    section("Agents", targetLines(deployment.agents)),
+    section("Workflows", targetLines(deployment.workflows)),
     section("Warnings", warningLines(deployment)),
     section("Webhooks", webhookLines(deployment.webhooks, options)),
     section("Schedules", scheduleLines(deployment)),
@@ -93,14 +95,30 @@ function scheduleLines({ schedules }: Deployment): string[] {
   });
 }
 
-function targetLine(targets: readonly DeployedTarget[]): (target: DeployedTarget) => string {
+function targetLines(targets: readonly DeployedTarget[]): string[] {
   const width = widest(targets.map(({ name }) => name));
-  return ({ name, displayName, timeout, maxRetries, exposeAsTool }) => {
+  return targets.flatMap((target) => {
+    const { name, displayName, timeout, maxRetries } = target;
     const display = displayName === name ? "" : `  ${sanitizeLine(displayName)}`;
     const retries = maxRetries === 0 ? "" : `, ${count(maxRetries, "retry", "retries")}`;
-    const tool = exposeAsTool ? ", tool" : "";
-    return `${name.padEnd(width)}${display}  ${colors.dim(`timeout ${duration(msOf(timeout))}${retries}${tool}`)}`;
-  };
+    const settings = colors.dim(`timeout ${duration(msOf(timeout))}${retries}`);
+    return [`${name.padEnd(width)}${display}  ${settings}`, ...schemaLines(target)];
+  });
+}
+
+/** The schemas of a target, each on lines of its own. */
+function schemaLines({ inputSchema, outputSchema }: DeployedTarget): string[] {
+  const schemas = [
+    ["input ", inputSchema],
+    ["output", outputSchema],
+  ] as const;
+  return schemas.flatMap(([label, schema]) => {
+    if (schema === undefined) return [];
+    const isKnown = Object.keys(schema).length > 0;
+    const text = isKnown ? sanitizeLine(jsonSchemaText(schema as JsonObject)) : "checked by the code";
+    const [first = "", ...rest] = linesOf(text, 11, process.stdout);
+    return [`  ${colors.dim(label)} ${first}`, ...rest.map((line) => `         ${line}`)];
+  });
 }
 
 function widest(texts: readonly string[]): number {

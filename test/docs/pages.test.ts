@@ -3,7 +3,7 @@
  * written, then the shell blocks are run from top to bottom. A text block shows parts of the output before it.
  */
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
@@ -59,6 +59,8 @@ test.each(scripts)("%s runs as it is written", async (page) => {
   let output = "";
   const blocks = blocksOf(page);
   for (const { file, text } of blocks) if (file !== null) write(join(project, file), text);
+  for (const { text } of blocks)
+    for (const [, name = ""] of text.matchAll(/^npm install (\w+)$/gm)) install(project, name);
   for (const block of blocks) {
     if (block.language === "text") expectParts(block, output);
     else if (block.language === "sh") {
@@ -75,6 +77,13 @@ test.each(scripts)("%s runs as it is written", async (page) => {
     }
   }
 });
+
+/** Makes a package of this checkout available without a registry. */
+function install(project: string, name: string): void {
+  write(join(project, "package.json"), JSON.stringify({ type: "module", dependencies: { [name]: "*" } }));
+  mkdirSync(join(project, "node_modules"));
+  symlinkSync(join(root, "node_modules", name), join(project, "node_modules", name));
+}
 
 async function run(block: Block, script: string, env: Record<string, string>): Promise<string> {
   try {
