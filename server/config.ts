@@ -79,6 +79,8 @@ export interface Config {
   apiKey: string | null;
   /** The key that encrypts secrets, 32 bytes in base64 or hex; null reads it from a file of the data folder. */
   masterKey: string | null;
+  /** The former key while the key is rotated; null outside a rotation. */
+  previousMasterKey: string | null;
   tls: { certFile: string; keyFile: string } | null;
   /** Object storage with the S3 API; null keeps packages in the data folder. */
   storage: S3Config | null;
@@ -207,6 +209,7 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
     corsOrigins: corsOrigins(env.SVC_CORS_ORIGINS ?? ""),
     apiKey: env.SVC_API_KEY || null,
     masterKey: env.SVC_MASTER_KEY || null,
+    previousMasterKey: env.SVC_MASTER_KEY_PREVIOUS || null,
     tls: tlsCert && tlsKey ? { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) } : null,
     storage: env.SVC_STORAGE_URL ? parseStorageUrl(env.SVC_STORAGE_URL, env) : null,
     runners: {

@@ -148,7 +148,11 @@ async function compose(parts: Parts): Promise<RunningServer> {
       ? null
       : chooseBoundary({ ...config.runners, dataDir: config.dataDir, env: process.env });
   if (boundary !== null) await checkBoundary(config, engine, boundary);
-  const master = await openMasterKey(engine, config.masterKey ?? undefined, config.dataDir);
+  const masterKeys = await openMasterKey(engine, {
+    variable: config.masterKey ?? undefined,
+    previous: config.previousMasterKey ?? undefined,
+    dataDir: config.dataDir,
+  });
   if (exclusive) await engine.write(() => failAbandoned(Date.now(), Date.now()));
 
   const closing = new AbortController();
@@ -159,7 +163,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
   const deployments = new DeploymentCache(engine);
   const definitionOf = (orgId: string, deploymentId: string): Promise<ProjectDefinition> =>
     deployments.definition(orgId, deploymentId);
-  const vault = new Vault(engine, master);
+  const vault = new Vault(engine, masterKeys);
   const redactors = new Redactors();
   const rejections = new RejectionLog(engine, local?.onRejection);
   const owner = newOwner();

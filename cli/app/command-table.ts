@@ -175,6 +175,10 @@ const service: Table = {
           reset: leaf("Deletes all secrets", () => import("../commands/admin/secrets/reset.ts")),
         },
       },
+      "rotate-master-key": leaf(
+        "Replaces the key that encrypts secrets",
+        () => import("../commands/admin/rotate-master-key.ts"),
+      ),
       migrate: leaf("Brings the schema up to date", () => import("../commands/admin/migrate.ts")),
       backup: leaf(
         "Backs up an embedded store, also while it is in use",

@@ -4,6 +4,7 @@
  */
 import { isId, randomId } from "../ids.ts";
 import { createKey, isScope, scopes } from "../keys.ts";
+import { type Rotation, rotateMasterKey } from "../secrets/rotate.ts";
 import { first } from "../store/engine.ts";
 import { deleteAllSecrets } from "../store/tables/master-key-check.ts";
 import {
@@ -39,6 +40,11 @@ export interface Admin {
    * @throws Error if a server uses the store
    */
   resetSecrets(): Promise<{ org_id: string; name: string }[]>;
+  /**
+   * Replaces the master key, while servers run or not.
+   * @throws Error if the key is missing or wrong
+   */
+  rotateMasterKey(keys: { variable: string | undefined; previous: string | undefined }): Promise<Rotation>;
   /** The version of the schema, which is the newest one: an older store was migrated when it was opened. */
   schemaVersion(): Promise<number>;
   close(): Promise<void>;
@@ -79,6 +85,8 @@ export async function openAdmin(location: StoreLocation): Promise<Admin> {
 
     // A running server would seal further secrets with the former key.
     resetSecrets: () => store.exclusively(() => engine.write(deleteAllSecrets)),
+
+    rotateMasterKey: (keys) => rotateMasterKey(engine, { ...keys, dataDir: location.dataDir }),
 
     async schemaVersion() {
       const sql = "SELECT MAX(version) AS version FROM migrations";

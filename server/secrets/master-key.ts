@@ -3,7 +3,17 @@
  * folder, which the first start creates.
  */
 import { createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface MasterKey {
@@ -31,8 +41,39 @@ export function loadMasterKey(variable: string | undefined, dataDir: string): Ma
  * @throws Error if the variable or the file is invalid
  */
 export function readMasterKey(variable: string | undefined, dataDir: string): MasterKey | null {
-  if (variable) return masterKey(decode(variable, "SVC_MASTER_KEY"));
-  return readKeyFile(join(dataDir, fileName));
+  if (variable) return parseMasterKey(variable, "SVC_MASTER_KEY");
+  return readFile(join(dataDir, fileName));
+}
+
+/** @param source - names the text in the message. @throws Error if the text is not a key */
+export function parseMasterKey(text: string, source: string): MasterKey {
+  return masterKey(decode(text, source));
+}
+
+/** A key in a file of its own, `master.key.<id>`: the next key during a rotation, or a former one. Null when there is none. */
+export function readKeyFile(dataDir: string, id: string): MasterKey | null {
+  const key = readFile(join(dataDir, `${fileName}.${id}`));
+  return key?.id === id ? key : null;
+}
+
+/** Creates a key in a file of its own. */
+export function createNextKey(dataDir: string): MasterKey {
+  const key = randomBytes(keyBytes);
+  const created = masterKey(key);
+  writeKeyFile(join(dataDir, `${fileName}.${created.id}`), key);
+  return created;
+}
+
+/**
+ * Makes a key of a file of its own the one of `master.key`, and keeps the former one under its id: backups may need it.
+ * Each file is complete at any time.
+ */
+export function installKey(dataDir: string, next: MasterKey, former: MasterKey): void {
+  const path = join(dataDir, fileName);
+  if (readFile(path)?.id === next.id) return;
+  writeKeyFile(`${path}.${former.id}`, former.key.export());
+  renameSync(`${path}.${next.id}`, path);
+  syncFolder(path);
 }
 
 /** @param key - 32 bytes */
@@ -51,7 +92,7 @@ function decode(text: string, source: string): Uint8Array {
   );
 }
 
-function readKeyFile(path: string): MasterKey | null {
+function readFile(path: string): MasterKey | null {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -65,10 +106,16 @@ function readKeyFile(path: string): MasterKey | null {
   return masterKey(decode(text, path));
 }
 
-/** A hard link makes the complete, synced file visible at once and never replaces the file of another server. */
 function createKeyFile(path: string): MasterKey {
+  writeKeyFile(path, randomBytes(keyBytes));
+  const created = readFile(path);
+  if (created === null) throw new Error(`Cannot use ${path}: it was removed while the server started.`);
+  return created;
+}
+
+/** A hard link makes the complete, synced file visible at once and never replaces the file of another process. */
+function writeKeyFile(path: string, key: Buffer): void {
   const temporaryPath = `${path}.${randomBytes(8).toString("hex")}`;
-  const key = randomBytes(keyBytes);
   const file = openSync(temporaryPath, "wx", 0o600);
   try {
     writeSync(file, `${key.toString("base64")}\n`);
@@ -81,9 +128,6 @@ function createKeyFile(path: string): MasterKey {
     rmSync(temporaryPath, { force: true });
   }
   syncFolder(path);
-  const created = readKeyFile(path);
-  if (created === null) throw new Error(`Cannot use ${path}: it was removed while the server started.`);
-  return created;
 }
 
 /** Makes the new name durable. Windows cannot open a folder. */

@@ -1,5 +1,5 @@
 /**
- * Opens the master key of a store. The store holds a sealed check value, so that a lost or wrong key is found at the start
+ * Opens the master keys of a store. The store holds a sealed check value, so that a lost or wrong key is found at the start
  * and not when the first execution needs a secret.
  */
 import { StartError } from "../errors.ts";
@@ -10,6 +10,7 @@ import {
   listSecretsSealedWith,
 } from "../store/tables/master-key-check.ts";
 import type { SecretRow } from "../store/tables/secrets.ts";
+import { KeyRing, type KeySource, keyIdOf } from "./key-ring.ts";
 import { loadMasterKey, type MasterKey, readMasterKey } from "./master-key.ts";
 import { openSecret, sealSecret } from "./seal.ts";
 
@@ -29,11 +30,8 @@ const advice =
  *
  * @throws StartError if the key is missing or is not the one of the store; Error if the variable or the file is invalid
  */
-export async function openMasterKey(
-  engine: Engine,
-  variable: string | undefined,
-  dataDir: string,
-): Promise<MasterKey> {
+export async function openMasterKey(engine: Engine, source: KeySource): Promise<KeyRing> {
+  const { variable, dataDir } = source;
   const check = await engine.read(getMasterKeyCheck);
   const isNew = check === null && (await engine.read(() => listSecretsSealedWith("", 1))).length === 0;
   const master = isNew ? loadMasterKey(variable, dataDir) : readMasterKey(variable, dataDir);
@@ -44,20 +42,31 @@ export async function openMasterKey(
       undefined,
     );
   }
+  const keys = new KeyRing(master, source);
   if (check !== null) {
-    if (!opens(() => openSecret(master, checkOwner, check))) throw wrongKey(master, check);
-    return master;
+    if (!opens(() => keys.open(checkOwner, check))) throw wrongKey(master, check);
+    return keys;
   }
   if (!isNew) await tryStoredSecrets(engine, master);
   const stored = await engine.write(function* () {
-    yield* insertMasterKeyCheck(sealSecret(master, checkOwner, checkText), Date.now());
+    yield* insertMasterKeyCheck(sealCheck(master), Date.now());
     return yield* getMasterKeyCheck();
   });
   // Another server that started at the same time may have another key.
-  if (stored === null || !opens(() => openSecret(master, checkOwner, stored))) {
+  if (stored === null || !opensCheck(master, stored)) {
     throw wrongKey(master, stored ?? "");
   }
-  return master;
+  return keys;
+}
+
+/** The check value of a key. */
+export function sealCheck(master: MasterKey): string {
+  return sealSecret(master, checkOwner, checkText);
+}
+
+/** Whether a key is the one of a check value. */
+export function opensCheck(master: MasterKey, check: string): boolean {
+  return opens(() => openSecret(master, checkOwner, check));
 }
 
 async function tryStoredSecrets(engine: Engine, master: MasterKey): Promise<void> {
@@ -78,10 +87,9 @@ function opens(open: () => string): boolean {
   }
 }
 
-function wrongKey(master: MasterKey, sealed: string): StartError {
-  const storedId = sealed.split(".")[1] ?? "unknown";
+export function wrongKey(master: MasterKey, sealed: string): StartError {
   return new StartError(
-    `Cannot open the secrets: this server has the master key ${master.id}, and the store was written with ${storedId}.`,
+    `Cannot open the secrets: this server has the master key ${master.id}, and the store was written with ${keyIdOf(sealed) || "unknown"}.`,
     advice,
     undefined,
   );

@@ -1,10 +1,11 @@
 /** Seals secrets, and opens them for runners and webhook signatures with a cache. */
 import { LruCache } from "../lru.ts";
-import type { Engine } from "../store/engine.ts";
+import type { Engine, Program } from "../store/engine.ts";
+import { lockMasterKeyCheck } from "../store/tables/master-key-check.ts";
 import { listSecrets } from "../store/tables/secrets.ts";
 import { log } from "../telemetry/log/index.ts";
-import type { MasterKey } from "./master-key.ts";
-import { openSecret, sealSecret } from "./seal.ts";
+import { type KeyRing, keyIdOf } from "./key-ring.ts";
+import { sealSecret } from "./seal.ts";
 
 /** Organizations in the cache of opened secrets. */
 const maxOrganizations = 1_000;
@@ -20,15 +21,15 @@ export interface OpenedSecrets {
 
 export class Vault {
   readonly #engine: Engine;
-  readonly #master: MasterKey;
+  readonly #keys: KeyRing;
   readonly #secrets = new LruCache<string, OpenedSecrets>(maxOrganizations);
   readonly #warned = new Set<string>();
   /** Increases with each change: rows that were read before a change must not enter the cache. */
   #generation = 0;
 
-  constructor(engine: Engine, master: MasterKey) {
+  constructor(engine: Engine, keys: KeyRing) {
     this.#engine = engine;
-    this.#master = master;
+    this.#keys = keys;
     engine.listen("secrets", (orgId) => {
       this.#generation++;
       if (orgId === null) this.#secrets.clear();
@@ -46,7 +47,7 @@ export class Vault {
     const unreadable: string[] = [];
     for (const { name, sealed } of rows) {
       try {
-        values[name] = openSecret(this.#master, { orgId, name }, sealed);
+        values[name] = this.#keys.open({ orgId, name }, sealed);
       } catch (error) {
         unreadable.push(name);
         this.#warn(error);
@@ -62,9 +63,18 @@ export class Vault {
     return (await this.open(orgId)).values;
   }
 
-  /** @returns the text to store */
-  seal(orgId: string, name: string, value: string): string {
-    return sealSecret(this.#master, { orgId, name }, value);
+  /**
+   * Part of the transaction that stores the secret: a rotation of the master key comes before or after it.
+   * @returns the text to store
+   */
+  *seal(orgId: string, name: string, value: string): Program<string> {
+    const check = yield* lockMasterKeyCheck();
+    const id = check === null ? this.#keys.main.id : keyIdOf(check);
+    const key = this.#keys.find(id);
+    if (key === undefined) {
+      throw new Error(`Cannot seal the secret '${name}': this server does not have the master key ${id}.`);
+    }
+    return sealSecret(key, { orgId, name }, value);
   }
 
   /** Logs each message once: the cache is emptied often. */

@@ -100,8 +100,8 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       const problem = secretValueProblem(request.value);
       if (problem !== null) throw invalidField("value", "WELL_FORMED", problem);
       const { name } = request;
-      const sealed = vault.seal(caller.orgId, name, request.value);
       const row = await engine.write(function* () {
+        const sealed = yield* vault.seal(caller.orgId, name, request.value);
         const stored = yield* putSecret(caller.orgId, name, sealed, Date.now());
         yield* audit(caller, "secret.set", `secret '${name}'`);
         return stored;

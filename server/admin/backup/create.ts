@@ -1,6 +1,6 @@
 /** `svc admin backup`: one file with everything that a data folder needs, while the server runs or not. */
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync, rmSync, statSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -20,6 +20,7 @@ import {
   type Manifest,
   manifestName,
   masterKeyName,
+  masterKeyPattern,
   newManifest,
   storeName,
 } from "./manifest.ts";
@@ -120,8 +121,13 @@ function collect(dataDir: string, copy: string, options: BackupOptions): Collect
     ...objects
       .filter((object) => !gone.includes(object))
       .map((object) => file(pathOf(object), join(dataDir, pathOf(object)))),
-    ...(options.withMasterKey ? [file(masterKeyName, join(dataDir, masterKeyName))] : []),
+    ...(options.withMasterKey ? masterKeys(dataDir).map((name) => file(name, join(dataDir, name))) : []),
   ];
+}
+
+/** The key, and the next and former keys of a rotation. */
+function masterKeys(dataDir: string): string[] {
+  return readdirSync(dataDir).filter((name) => masterKeyPattern.test(name));
 }
 
 function readContents(copy: string): Contents {

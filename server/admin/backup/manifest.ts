@@ -7,6 +7,7 @@ import type { Contents } from "../../store/sqlite/snapshot.ts";
 export const manifestName = "manifest.json";
 export const storeName = "svc.db";
 export const masterKeyName = "master.key";
+export const masterKeyPattern: RegExp = /^master\.key(?:\.[0-9a-f]{8})?$/;
 
 const formatVersion = 1;
 
@@ -52,7 +53,7 @@ export function newManifest(
 }
 
 /** Names that a backup may contain. No other path is ever written. */
-const knownPath = /^(?:svc\.db|master\.key|objects\/org_[0-9a-z]{26}\/[0-9a-f]{64})$/;
+const knownPath = /^(?:svc\.db|master\.key(?:\.[0-9a-f]{8})?|objects\/org_[0-9a-z]{26}\/[0-9a-f]{64})$/;
 
 /** @throws Error with the reason */
 export function parseManifest(text: string): Manifest {

@@ -21,6 +21,9 @@ const lost = /the master key is missing; SVC_MASTER_KEY is not set and .* contai
 const wrong =
   /Cannot open the secrets: this server has the master key [0-9a-f]{8}, and the store was written with /;
 
+const openKey = async (engine: Engine, variable: string | undefined, dataDir: string) =>
+  (await openMasterKey(engine, { variable, previous: undefined, dataDir })).main;
+
 function putSealed(engine: Engine, name: string, key: ReturnType<typeof masterKey>): Promise<unknown> {
   return engine.write(() => putSecret(orgId, name, sealSecret(key, { orgId, name }, "hush"), 1));
 }
@@ -29,27 +32,27 @@ describe("openMasterKey", () => {
   test("creates a key and a check value in a new store, and accepts that key only", async () => {
     const folder = temporaryFolder();
     const engine = openStore(folder);
-    const { id } = await openMasterKey(engine, undefined, folder);
-    expect((await openMasterKey(engine, undefined, folder)).id).toBe(id);
+    const { id } = await openKey(engine, undefined, folder);
+    expect((await openKey(engine, undefined, folder)).id).toBe(id);
     const stored = await rows<{ sealed: string }>(engine, "SELECT sealed FROM master_key_check");
     expect(stored).toEqual([{ sealed: expect.stringMatching(new RegExp(`^v1\\.${id}\\.`)) }]);
 
-    await expect(openMasterKey(engine, anyKey(), folder)).rejects.toThrow(wrong);
+    await expect(openKey(engine, anyKey(), folder)).rejects.toThrow(wrong);
     rmSync(join(folder, "master.key"));
-    await expect(openMasterKey(engine, undefined, folder)).rejects.toThrow(lost);
+    await expect(openKey(engine, undefined, folder)).rejects.toThrow(lost);
     expect(existsSync(join(folder, "master.key"))).toBe(false);
     loadMasterKey(undefined, folder);
-    await expect(openMasterKey(engine, undefined, folder)).rejects.toThrow(wrong);
+    await expect(openKey(engine, undefined, folder)).rejects.toThrow(wrong);
   });
 
   test("is not deceived by a key with the same id", async () => {
     const folder = temporaryFolder();
     const engine = openStore(folder);
-    const { id } = await openMasterKey(engine, undefined, folder);
+    const { id } = await openKey(engine, undefined, folder);
     const other = masterKey(randomBytes(32));
     const sealed = sealSecret(other, { orgId: "", name: "master-key-check" }, "svc").replace(other.id, id);
     await engine.write(() => statement("UPDATE master_key_check SET sealed = ?", sealed));
-    await expect(openMasterKey(engine, undefined, folder)).rejects.toThrow(wrong);
+    await expect(openKey(engine, undefined, folder)).rejects.toThrow(wrong);
   });
 
   test("verifies a store of an earlier version with one of its secrets", async () => {
@@ -62,10 +65,10 @@ describe("openMasterKey", () => {
     await putSealed(engine, "GOOD", key);
     await putSealed(engine, "OLDER", masterKey(randomBytes(32)));
 
-    await expect(openMasterKey(engine, undefined, folder)).rejects.toThrow(lost);
-    await expect(openMasterKey(engine, anyKey(), folder)).rejects.toThrow(wrong);
+    await expect(openKey(engine, undefined, folder)).rejects.toThrow(lost);
+    await expect(openKey(engine, anyKey(), folder)).rejects.toThrow(wrong);
     expect(await rows(engine, "SELECT * FROM master_key_check")).toEqual([]);
-    expect((await openMasterKey(engine, text, folder)).id).toBe(key.id);
+    expect((await openKey(engine, text, folder)).id).toBe(key.id);
     expect(await rows(engine, "SELECT * FROM master_key_check")).toHaveLength(1);
     expect(existsSync(join(folder, "master.key"))).toBe(false);
   });
