@@ -21,8 +21,10 @@ export interface Context {
   readonly deploymentId: string;
   readonly organizationId: string;
   readonly environment: string;
-  /** The secrets of the organization, by name. */
+  /** The secrets of the environment and of the organization, by name. */
   readonly secrets: SecretValues;
+  /** `vars` of the project file with the values of the environment, by name. */
+  readonly vars: Readonly<Record<string, string | number | boolean>>;
   readonly log: Log;
   /** Aborted when the execution times out or is cancelled. The process is terminated 5 seconds later. */
   readonly signal: AbortSignal;

@@ -19,6 +19,18 @@ export interface ProjectDefinition {
    * restriction to the operator's.
    */
   network: string[] | null;
+  /** Variables of all environments. Absent without any. */
+  vars?: Vars;
+  /** Settings of single environments, by name. Absent without any. */
+  environments?: Record<string, EnvironmentDefinition>;
+}
+
+/** By name, as the names of secrets. */
+export type Vars = Record<string, string | number | boolean>;
+
+export interface EnvironmentDefinition {
+  /** Replace those of the project. */
+  vars: Vars;
 }
 
 export interface TargetDefinition {

@@ -173,9 +173,9 @@ async function compose(parts: Parts): Promise<RunningServer> {
     limits,
     logs,
     definitionOf,
-    async secretsOf(orgId) {
-      const opened = await vault.open(orgId);
-      redactors.add(orgId, opened.values);
+    async secretsOf(orgId, environment) {
+      const opened = await vault.open(orgId, environment);
+      redactors.add(orgId, opened.all);
       return opened;
     },
     redactorOf: (orgId) => redactors.of(orgId),

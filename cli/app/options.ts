@@ -32,6 +32,16 @@ export const oneEnvironment = {
   },
 } as const;
 
+/** `--environment` of a value that an environment may have of its own. */
+export const ownEnvironment = {
+  environment: {
+    type: "string",
+    alias: "e",
+    valueHint: "name",
+    description: "Environment of the value (default: all without their own)",
+  },
+} as const;
+
 export const limit = {
   limit: {
     type: "string",

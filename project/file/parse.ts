@@ -7,6 +7,7 @@ import { readText } from "./scalars.ts";
 import { readSchedules } from "./schedule.ts";
 import { readSource } from "./source.ts";
 import { readTargets } from "./target.ts";
+import { readEnvironments, readVars } from "./vars.ts";
 import { View } from "./view.ts";
 
 export { PROJECT_FILE } from "../names.ts";
@@ -42,7 +43,16 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   if (typeof root.value !== "object" || Array.isArray(root.value)) {
     return root.fail(`the project file must be a map, not ${root.description}`);
   }
-  const fields = root.fields(["name", "version", "agents", "workflows", "schedules", "network"]);
+  const fields = root.fields([
+    "name",
+    "version",
+    "agents",
+    "workflows",
+    "schedules",
+    "network",
+    "vars",
+    "environments",
+  ]);
   if (fields === null) return null;
   const nameView = fields.require("name");
   const name = nameView === null ? null : readText(nameView);
@@ -54,6 +64,12 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   const schedules = readSchedules(fields.get("schedules"), claimed);
   const networkView = fields.get("network");
   const network = networkView === null ? null : readNetwork(networkView);
+  const vars = readVars(fields.get("vars"));
+  const environments = readEnvironments(fields.get("environments"));
   if (name === null || version === null) return null;
-  return { name, version, agents, workflows, schedules, network };
+  return {
+    ...{ name, version, agents, workflows, schedules, network },
+    ...(Object.keys(vars).length > 0 && { vars }),
+    ...(Object.keys(environments).length > 0 && { environments }),
+  };
 }

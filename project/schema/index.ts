@@ -5,7 +5,8 @@
 import { maxHosts } from "../file/network.ts";
 import { schedule, schedules } from "./schedule.ts";
 import { target } from "./target.ts";
-import { list, map, optionalList, ref, type Schema, text } from "./values.ts";
+import { list, map, mapOf, name, optionalList, ref, type Schema, text } from "./values.ts";
+import { vars } from "./vars.ts";
 import { webhook } from "./webhook.ts";
 
 /** The file of the schema, in the root folder of this package. */
@@ -29,6 +30,17 @@ export const projectSchema: Schema = {
             "^(\\*\\.)?([A-Za-z0-9-]{1,63}(\\.[A-Za-z0-9-]{1,63})*|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?$",
         }),
         { maxItems: maxHosts },
+      ),
+      vars: vars("Variables, which code reads as ctx.vars: configuration that is not secret."),
+      environments: mapOf(
+        "Settings of single environments, by name.",
+        {
+          ...(map("Settings of one environment.", {
+            vars: vars("Variables of the environment. They replace those of the project."),
+          }) as object),
+          type: ["object", "null"],
+        },
+        { propertyNames: name("Name of an environment.") },
       ),
     },
     { required: ["name", "version"] },

@@ -1,5 +1,6 @@
 /** Runs one attempt of a claimed execution in the pool of its deployment. */
-import type { ProjectDefinition, TargetDefinition } from "../../project/definition.ts";
+import type { ProjectDefinition, TargetDefinition, Vars } from "../../project/definition.ts";
+import { varsOf } from "../../project/vars.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
 import { parseStored } from "../store/tables/json.ts";
@@ -9,7 +10,7 @@ import type { Outcome, Pools, Violation } from "./pool/contract.ts";
 export interface AttemptSources {
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
   /** The secrets for the organization's code. */
-  secretsOf(orgId: string): Promise<OpenedSecrets>;
+  secretsOf(orgId: string, environment: string): Promise<OpenedSecrets>;
   /** For the secrets that were given to the organization's code. Undefined when there are none. */
   redactorOf(orgId: string): Redactor | undefined;
 }
@@ -25,7 +26,7 @@ export async function runAttempt(
     const definition = await sources.definitionOf(row.org_id, row.deployment_id);
     const targets = row.kind === "agent" ? definition.agents : definition.workflows;
     target = targets.find((candidate) => candidate.name === row.name);
-    const outcome = await run(sources, row, target, pools);
+    const outcome = await run(sources, row, target, varsOf(definition, row.environment), pools);
     const redactor = sources.redactorOf(row.org_id);
     return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), target };
   } catch (error) {
@@ -41,6 +42,7 @@ async function run(
   sources: AttemptSources,
   row: RunningExecution,
   target: TargetDefinition | undefined,
+  vars: Vars,
   pools: Pools,
 ): Promise<Outcome> {
   if (target === undefined) {
@@ -48,7 +50,7 @@ async function run(
     const error = { name: "NotFoundError", message, stack: "" };
     return { type: "failed", error, final: true, reason: "load" };
   }
-  const { values, unreadable } = await sources.secretsOf(row.org_id);
+  const { values, unreadable } = await sources.secretsOf(row.org_id, row.environment);
   if (row.cancel_requested === 1) return { type: "cancelled" };
   return pools.run({
     executionId: row.execution_id,
@@ -64,6 +66,7 @@ async function run(
     timeoutMs: target.timeoutSeconds * 1000,
     secrets: { ...values },
     unreadableSecrets: unreadable,
+    vars,
     alone: row.alone === 1,
   });
 }

@@ -76,13 +76,13 @@ async function reseal(
 ): Promise<Pick<Rotation, "resealed" | "unreadable">> {
   const unreadable: Rotation["unreadable"] = [];
   let resealed = 0;
-  let after = { org_id: "", name: "" };
+  let after = { org_id: "", name: "", environment: "" };
   for (;;) {
     const rows = await engine.read(() => listSecretsNotSealedWith(`v1.${to.id}.`, after, batchSize));
     const last = rows.at(-1);
     if (last === undefined) return { resealed, unreadable };
     const sealed = rows.flatMap((row) => {
-      const owner = { orgId: row.org_id, name: row.name };
+      const owner = { orgId: row.org_id, name: row.name, environment: row.environment };
       try {
         return [{ row, sealed: sealSecret(to, owner, keys.open(owner, row.sealed)) }];
       } catch {
@@ -91,6 +91,6 @@ async function reseal(
       }
     });
     resealed += await engine.write(() => resealSecrets(sealed));
-    after = { org_id: last.org_id, name: last.name };
+    after = { org_id: last.org_id, name: last.name, environment: last.environment };
   }
 }

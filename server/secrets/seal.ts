@@ -11,6 +11,8 @@ export interface SecretOwner {
   orgId: string;
   /** Valid according to `secretNameProblem`. */
   name: string;
+  /** Empty for a value of the organization. */
+  environment?: string;
 }
 
 const version = "v1";
@@ -53,6 +55,7 @@ export function openSecret(master: MasterKey, owner: SecretOwner, sealed: string
 }
 
 /** JSON separates the parts unambiguously. */
-function associatedData(keyId: string, { orgId, name }: SecretOwner): Buffer {
-  return Buffer.from(JSON.stringify([version, keyId, orgId, name]));
+function associatedData(keyId: string, { orgId, name, environment = "" }: SecretOwner): Buffer {
+  const own = environment === "" ? [] : [environment];
+  return Buffer.from(JSON.stringify([version, keyId, orgId, name, ...own]));
 }

@@ -26,11 +26,12 @@ import {
   listKeys,
   revokeKey,
 } from "../store/tables/organizations.ts";
-import { deleteSecret, listSecrets, putSecret, type SecretRow } from "../store/tables/secrets.ts";
+import { deleteSecret, listSecrets, putSecret, type SecretRow, secretsIn } from "../store/tables/secrets.ts";
 import type { App } from "./app.ts";
 import { audit } from "./audit.ts";
 import { optionalTime } from "./convert.ts";
 import { listPage, pageOf, rowsAfter } from "./page.ts";
+import { environmentFilter } from "./request.ts";
 
 export function organizationService(app: App): ServiceImpl<typeof OrganizationService> {
   const { engine, vault } = app;
@@ -100,10 +101,11 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
       const problem = secretValueProblem(request.value);
       if (problem !== null) throw invalidField("value", "WELL_FORMED", problem);
       const { name } = request;
+      const environment = environmentFilter(request.environment, context);
       const row = await engine.write(function* () {
-        const sealed = yield* vault.seal(caller.orgId, name, request.value);
-        const stored = yield* putSecret(caller.orgId, name, sealed, Date.now());
-        yield* audit(caller, "secret.set", `secret '${name}'`);
+        const sealed = yield* vault.seal(caller.orgId, name, request.value, environment);
+        const stored = yield* putSecret(caller.orgId, name, sealed, Date.now(), environment);
+        yield* audit(caller, "secret.set", secretText(name, environment));
         return stored;
       });
       return toSecret(row);
@@ -111,10 +113,12 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
 
     async listSecrets(request, context) {
       const { orgId } = callerOf(context);
-      const page = pageOf(request, ["ListSecrets"], 1000);
+      const environment = environmentFilter(request.environment, context);
+      const page = pageOf(request, ["ListSecrets", ...(environment === "" ? [] : [environment])], 1000);
+      const rows = await engine.read(() => listSecrets(orgId));
       const { entries, nextPageToken } = await listPage(page, {
-        read: rowsAfter(await engine.read(() => listSecrets(orgId)), ({ name }) => name),
-        keyOf: ({ name }) => name,
+        read: rowsAfter(environment === "" ? rows : secretsIn(environment, rows), secretKey),
+        keyOf: secretKey,
         schema: SecretSchema,
         convert: toSecret,
       });
@@ -124,10 +128,13 @@ export function organizationService(app: App): ServiceImpl<typeof OrganizationSe
     async deleteSecret(request, context) {
       const caller = callerOf(context);
       const { name } = request;
+      const environment = environmentFilter(request.environment, context);
       await engine.write(function* () {
-        const deleted = yield* deleteSecret(caller.orgId, name);
-        if (deleted === undefined) throw noResource("secret", name, `There is no secret '${name}'.`);
-        yield* audit(caller, "secret.removed", `secret '${name}'`);
+        const deleted = yield* deleteSecret(caller.orgId, name, environment);
+        if (deleted === undefined) {
+          throw noResource("secret", name, `There is no ${secretText(name, environment)}.`);
+        }
+        yield* audit(caller, "secret.removed", secretText(name, environment));
       });
       return create(DeleteSecretResponseSchema);
     },
@@ -177,9 +184,19 @@ function toApiKey(row: KeyRow, callerKeyId: string): ApiKey {
   });
 }
 
+/** The key of the order by name. Names and environments have no space. */
+function secretKey({ name, environment }: SecretRow): string {
+  return environment === "" ? name : `${name} ${environment}`;
+}
+
+function secretText(name: string, environment: string): string {
+  return environment === "" ? `secret '${name}'` : `secret '${name}' of ${environment}`;
+}
+
 function toSecret(row: SecretRow): Secret {
   return create(SecretSchema, {
     name: row.name,
+    environment: row.environment,
     createdAt: timestampFromMs(row.created_at),
     updatedAt: timestampFromMs(row.updated_at),
   });

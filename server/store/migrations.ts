@@ -343,6 +343,18 @@ ALTER TABLE module_checks ADD COLUMN inputs TEXT;
   `
 ALTER TABLE logs ADD COLUMN fields TEXT;
 `,
+  // Values of `secrets` apply to the environments without a value here.
+  `
+CREATE TABLE environment_secrets (
+  org_id      TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  sealed      TEXT NOT NULL,
+  created_at  BIGINT NOT NULL,
+  updated_at  BIGINT NOT NULL,
+  PRIMARY KEY (org_id, environment, name)
+);
+`,
 ];
 
 /**

@@ -31,6 +31,8 @@ export interface ProjectSource {
   workflows?: Readonly<Record<string, TargetSource | string>>;
   schedules?: Readonly<Partial<Record<"agents" | "workflows", Readonly<Record<string, unknown>>>>>;
   network?: readonly string[];
+  vars?: Readonly<Record<string, unknown>>;
+  environments?: Readonly<Record<string, unknown>>;
   /** More files, by path. */
   files?: Readonly<Record<string, string>>;
 }
@@ -55,6 +57,8 @@ function writeProject(folder: string, source: ProjectSource): void {
     workflows: entries("workflows", source.workflows),
     ...(source.schedules === undefined ? {} : { schedules: source.schedules }),
     ...(source.network === undefined ? {} : { network: source.network }),
+    ...(source.vars === undefined ? {} : { vars: source.vars }),
+    ...(source.environments === undefined ? {} : { environments: source.environments }),
   };
   write(join(folder, "svc-project.yaml"), JSON.stringify(file, null, 2));
   for (const [path, content] of Object.entries(source.files ?? {})) write(join(folder, path), content);

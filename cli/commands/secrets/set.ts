@@ -3,7 +3,7 @@ import { openConnection } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { UsageError } from "../../app/errors.ts";
 import { readStandardInput } from "../../app/input.ts";
-import { output } from "../../app/options.ts";
+import { output, ownEnvironment } from "../../app/options.ts";
 import { report } from "../../terminal/report.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printMessage } from "../../views/result.ts";
@@ -13,9 +13,11 @@ export default command({
     "Reads the value from standard input without a trailing line break, or from a prompt without echo. The value is never an argument, since arguments are visible to other users of the machine. Agents read it as ctx.secrets.NAME.",
   args: {
     name: { type: "positional", description: "Name of the secret: letters, digits, _ and -" },
+    ...ownEnvironment,
     ...output,
   },
   examples: [
+    ["svc secrets set GITHUB_SECRET --environment staging", "Set a value for one environment"],
     ["svc secrets set GITHUB_SECRET", "Prompt for the value"],
     ["svc secrets set GITHUB_SECRET < secret.txt", "Read the value from a file"],
   ],
@@ -32,9 +34,13 @@ export default command({
     if (value === "") {
       throw new UsageError("The value is empty.", `To remove a secret, run \`svc secrets remove ${name}\`.`);
     }
-    const secret = await (await connection.client("organization")).setSecret({ name, value });
+    const secret = await (await connection.client("organization")).setSecret({
+      name,
+      value,
+      environment: values.environment ?? "",
+    });
     if (values.json) return printMessage(secret);
-    report.success(`Set ${secret.name}.`);
+    report.success(`Set ${secret.name}${secret.environment === "" ? "" : ` in ${secret.environment}`}.`);
   },
 }) as Command;
 

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/organization.proto.
  */
 export const file_svc_v1_organization: GenFile = /*@__PURE__*/
-  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEibgoMT3JnYW5pemF0aW9uEhYKBm9yZ19pZBgBIAEoCUIG4EED4EEIEhEKBG5hbWUYAiABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QiswIKBkFwaUtleRIWCgZrZXlfaWQYASABKAlCBuBBA+BBCBIRCgRuYW1lGAIgASgJQgPgQQMSEgoFc2NvcGUYAyABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjUKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFAoHY3VycmVudBgIIAEoCEID4EEDIqYBChNDcmVhdGVBcGlLZXlSZXF1ZXN0Eh8KBG5hbWUYASABKAlCEeBBArpIC8gBAXIGGGQyAlxTEjQKBXNjb3BlGAIgASgJQiW6SCLYAQFyHVIEcmVhZFIHdHJpZ2dlclIGZGVwbG95UgRmdWxsEjgKCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgi6SAWyAQJAASJCChRDcmVhdGVBcGlLZXlSZXNwb25zZRIbCgNrZXkYASABKAsyDi5zdmMudjEuQXBpS2V5Eg0KBXRva2VuGAIgASgJIk4KEkxpc3RBcGlLZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiTAoTTGlzdEFwaUtleXNSZXNwb25zZRIcCgRrZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIZCgZrZXlfaWQYASABKAlCCeBBArpIA8gBASKIAQoGU2VjcmV0EhQKBG5hbWUYASABKAlCBuBBA+BBCBIzCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMicgoQU2V0U2VjcmV0UmVxdWVzdBI7CgRuYW1lGAEgASgJQi3gQQK6SCfIAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSIQoFdmFsdWUYAiABKAlCEuBBAuBBBLpICcgBAXIEKICABCJOChJMaXN0U2VjcmV0c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIIk8KE0xpc3RTZWNyZXRzUmVzcG9uc2USHwoHc2VjcmV0cxgBIAMoCzIOLnN2Yy52MS5TZWNyZXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjIKE0RlbGV0ZVNlY3JldFJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHyAEBcgIYZCIWChREZWxldGVTZWNyZXRSZXNwb25zZTKFBgoTT3JnYW5pemF0aW9uU2VydmljZRJwCg9HZXRPcmdhbml6YXRpb24SHi5zdmMudjEuR2V0T3JnYW5pemF0aW9uUmVxdWVzdBoULnN2Yy52MS5Pcmdhbml6YXRpb24iJ5ACAYq1GARyZWFkgtPkkwIWEhQvYXBpL3YxL29yZ2FuaXphdGlvbhJqCgxDcmVhdGVBcGlLZXkSGy5zdmMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIfirUYBGZ1bGyC0+STAhE6ASoiDC9hcGkvdjEva2V5cxJnCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIfkAIBirUYBGZ1bGyC0+STAg4SDC9hcGkvdjEva2V5cxJiCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBoOLnN2Yy52MS5BcGlLZXkiJYq1GARmdWxsgtPkkwIXKhUvYXBpL3YxL2tleXMve2tleV9pZH0SYgoJU2V0U2VjcmV0Ehguc3ZjLnYxLlNldFNlY3JldFJlcXVlc3QaDi5zdmMudjEuU2VjcmV0IiuKtRgGZGVwbG95gtPkkwIbOgEqGhYvYXBpL3YxL3NlY3JldHMve25hbWV9EmoKC0xpc3RTZWNyZXRzEhouc3ZjLnYxLkxpc3RTZWNyZXRzUmVxdWVzdBobLnN2Yy52MS5MaXN0U2VjcmV0c1Jlc3BvbnNlIiKQAgGKtRgEcmVhZILT5JMCERIPL2FwaS92MS9zZWNyZXRzEnMKDERlbGV0ZVNlY3JldBIbLnN2Yy52MS5EZWxldGVTZWNyZXRSZXF1ZXN0Ghwuc3ZjLnYxLkRlbGV0ZVNlY3JldFJlc3BvbnNlIiiKtRgGZGVwbG95gtPkkwIYKhYvYXBpL3YxL3NlY3JldHMve25hbWV9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChlzdmMvdjEvb3JnYW5pemF0aW9uLnByb3RvEgZzdmMudjEibgoMT3JnYW5pemF0aW9uEhYKBm9yZ19pZBgBIAEoCUIG4EED4EEIEhEKBG5hbWUYAiABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIhgKFkdldE9yZ2FuaXphdGlvblJlcXVlc3QiswIKBkFwaUtleRIWCgZrZXlfaWQYASABKAlCBuBBA+BBCBIRCgRuYW1lGAIgASgJQgPgQQMSEgoFc2NvcGUYAyABKAlCA+BBAxIzCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjUKDGxhc3RfdXNlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSFAoHY3VycmVudBgIIAEoCEID4EEDIqYBChNDcmVhdGVBcGlLZXlSZXF1ZXN0Eh8KBG5hbWUYASABKAlCEeBBArpIC8gBAXIGGGQyAlxTEjQKBXNjb3BlGAIgASgJQiW6SCLYAQFyHVIEcmVhZFIHdHJpZ2dlclIGZGVwbG95UgRmdWxsEjgKCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgi6SAWyAQJAASJCChRDcmVhdGVBcGlLZXlSZXNwb25zZRIbCgNrZXkYASABKAsyDi5zdmMudjEuQXBpS2V5Eg0KBXRva2VuGAIgASgJIk4KEkxpc3RBcGlLZXlzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiTAoTTGlzdEFwaUtleXNSZXNwb25zZRIcCgRrZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiMAoTUmV2b2tlQXBpS2V5UmVxdWVzdBIZCgZrZXlfaWQYASABKAlCCeBBArpIA8gBASKiAQoGU2VjcmV0EhQKBG5hbWUYASABKAlCBuBBA+BBCBIzCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSGAoLZW52aXJvbm1lbnQYBCABKAlCA+BBAyKzAQoQU2V0U2VjcmV0UmVxdWVzdBI7CgRuYW1lGAEgASgJQi3gQQK6SCfIAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSIQoFdmFsdWUYAiABKAlCEuBBAuBBBLpICcgBAXIEKICABBI/CgtlbnZpcm9ubWVudBgDIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kIo8BChJMaXN0U2VjcmV0c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIEj8KC2Vudmlyb25tZW50GAMgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQiTwoTTGlzdFNlY3JldHNSZXNwb25zZRIfCgdzZWNyZXRzGAEgAygLMg4uc3ZjLnYxLlNlY3JldBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkicwoTRGVsZXRlU2VjcmV0UmVxdWVzdBIbCgRuYW1lGAEgASgJQg3gQQK6SAfIAQFyAhhkEj8KC2Vudmlyb25tZW50GAIgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQiFgoURGVsZXRlU2VjcmV0UmVzcG9uc2UyhQYKE09yZ2FuaXphdGlvblNlcnZpY2UScAoPR2V0T3JnYW5pemF0aW9uEh4uc3ZjLnYxLkdldE9yZ2FuaXphdGlvblJlcXVlc3QaFC5zdmMudjEuT3JnYW5pemF0aW9uIieQAgGKtRgEcmVhZILT5JMCFhIUL2FwaS92MS9vcmdhbml6YXRpb24SagoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiH4q1GARmdWxsgtPkkwIROgEqIgwvYXBpL3YxL2tleXMSZwoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiH5ACAYq1GARmdWxsgtPkkwIOEgwvYXBpL3YxL2tleXMSYgoMUmV2b2tlQXBpS2V5Ehsuc3ZjLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaDi5zdmMudjEuQXBpS2V5IiWKtRgEZnVsbILT5JMCFyoVL2FwaS92MS9rZXlzL3trZXlfaWR9EmIKCVNldFNlY3JldBIYLnN2Yy52MS5TZXRTZWNyZXRSZXF1ZXN0Gg4uc3ZjLnYxLlNlY3JldCIrirUYBmRlcGxveYLT5JMCGzoBKhoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfRJqCgtMaXN0U2VjcmV0cxIaLnN2Yy52MS5MaXN0U2VjcmV0c1JlcXVlc3QaGy5zdmMudjEuTGlzdFNlY3JldHNSZXNwb25zZSIikAIBirUYBHJlYWSC0+STAhESDy9hcGkvdjEvc2VjcmV0cxJzCgxEZWxldGVTZWNyZXQSGy5zdmMudjEuRGVsZXRlU2VjcmV0UmVxdWVzdBocLnN2Yy52MS5EZWxldGVTZWNyZXRSZXNwb25zZSIoirUYBmRlcGxveYLT5JMCGCoWL2FwaS92MS9zZWNyZXRzL3tuYW1lfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An organization, which owns deployments, executions, API keys and secrets.
@@ -508,6 +508,13 @@ export type Secret = Message<"svc.v1.Secret"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Environment of the value. Empty for the value of the organization, which all environments without their own value use.
+   *
+   * @generated from field: string environment = 4;
+   */
+  environment: string;
 };
 
 /**
@@ -536,6 +543,13 @@ export type SecretJson = {
    * @generated from field: google.protobuf.Timestamp updated_at = 3;
    */
   updatedAt?: TimestampJson;
+
+  /**
+   * Environment of the value. Empty for the value of the organization, which all environments without their own value use.
+   *
+   * @generated from field: string environment = 4;
+   */
+  environment?: string;
 };
 
 /**
@@ -564,6 +578,14 @@ export type SetSecretRequest = Message<"svc.v1.SetSecretRequest"> & {
    * @generated from field: string value = 2;
    */
   value: string;
+
+  /**
+   * Environment that gets its own value. Default: the environment of the base URL; the whole organization for the plain
+   * base URL.
+   *
+   * @generated from field: string environment = 3;
+   */
+  environment: string;
 };
 
 /**
@@ -585,6 +607,14 @@ export type SetSecretRequestJson = {
    * @generated from field: string value = 2;
    */
   value?: string;
+
+  /**
+   * Environment that gets its own value. Default: the environment of the base URL; the whole organization for the plain
+   * base URL.
+   *
+   * @generated from field: string environment = 3;
+   */
+  environment?: string;
 };
 
 /**
@@ -613,6 +643,14 @@ export type ListSecretsRequest = Message<"svc.v1.ListSecretsRequest"> & {
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
+
+  /**
+   * Environment whose secrets are listed: each name once, with the value that the environment uses. Default: the
+   * environment of the base URL; for the plain base URL the values of the organization and of all environments.
+   *
+   * @generated from field: string environment = 3;
+   */
+  environment: string;
 };
 
 /**
@@ -634,6 +672,14 @@ export type ListSecretsRequestJson = {
    * @generated from field: string page_token = 2;
    */
   pageToken?: string;
+
+  /**
+   * Environment whose secrets are listed: each name once, with the value that the environment uses. Default: the
+   * environment of the base URL; for the plain base URL the values of the organization and of all environments.
+   *
+   * @generated from field: string environment = 3;
+   */
+  environment?: string;
 };
 
 /**
@@ -704,6 +750,14 @@ export type DeleteSecretRequest = Message<"svc.v1.DeleteSecretRequest"> & {
    * @generated from field: string name = 1;
    */
   name: string;
+
+  /**
+   * Environment whose own value is deleted. Default: the environment of the base URL; for the plain base URL the value of
+   * the organization.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment: string;
 };
 
 /**
@@ -718,6 +772,14 @@ export type DeleteSecretRequestJson = {
    * @generated from field: string name = 1;
    */
   name?: string;
+
+  /**
+   * Environment whose own value is deleted. Default: the environment of the base URL; for the plain base URL the value of
+   * the organization.
+   *
+   * @generated from field: string environment = 2;
+   */
+  environment?: string;
 };
 
 /**

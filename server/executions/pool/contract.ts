@@ -8,7 +8,7 @@
  * shows whether it was the cause. An attempt that waits for a child execution (`ctx.run`) holds no *slot*.
  */
 import type { Context } from "../../../project/authoring.ts";
-import type { TargetKind } from "../../../project/definition.ts";
+import type { TargetKind, Vars } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { RunnerFailure, SerializedError, TargetSchemas, Violation } from "../runner/protocol.ts";
 import type { AttemptResponse } from "../runner/response.ts";
@@ -34,6 +34,8 @@ export interface Attempt {
   /** Counts from the assignment to a runner. Time in the queue does not count. */
   timeoutMs: number;
   secrets: Record<string, string>;
+  /** Variables of the project. Absent without any. */
+  vars?: Vars;
   /** Names of secrets whose use fails the attempt. */
   unreadableSecrets: readonly string[];
   /** Whether it needs a runner that runs no other attempt at any time. */

@@ -99,6 +99,7 @@ export function toMessage(attempt: Attempt): AttemptMessage {
     attemptNumber: attempt.attemptNumber,
     trigger: attempt.trigger,
     secrets: attempt.secrets,
+    vars: attempt.vars ?? {},
     unreadableSecrets: attempt.unreadableSecrets,
   };
 }

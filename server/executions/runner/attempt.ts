@@ -119,6 +119,7 @@ export class RunningAttempt implements Attempt {
       organizationId: message.organizationId,
       environment: message.environment,
       secrets: secretsOf(message),
+      vars: Object.freeze(message.vars),
       log: this.#host.logOf(this),
       signal: this.#abort.signal,
       run: ((...call) => this.childExecutions.start(...call)) as Context["run"],

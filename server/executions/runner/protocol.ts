@@ -71,6 +71,7 @@ export interface AttemptMessage {
   attemptNumber: number;
   trigger: Context["trigger"];
   secrets: Record<string, string>;
+  vars: Record<string, string | number | boolean>;
   /** Names of secrets that the server could not open. Code that reads one gets an error. */
   unreadableSecrets: readonly string[];
 }

@@ -15,7 +15,7 @@ export const requests: Readonly<Record<string, Json>> = {
   PauseSchedule: {},
   ResumeSchedule: {},
   CreateApiKey: { name: "ci", scope: "deploy", expires_at: "2027-03-02T00:00:00Z" },
-  SetSecret: { value: "whsec_3fa1" },
+  SetSecret: { value: "whsec_3fa1", environment: "staging" },
   RedeliverWebhook: { current: true },
   TriggerWebhook: { action: "opened", issue: { title: "App crashes on start", labels: [{ name: "bug" }] } },
 };

@@ -28,7 +28,7 @@ export async function answerPreflight(
     method,
     headers: request.headers,
     query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)),
-    secrets: await secretsOf(app, route.orgId, handshakeSecrets(route.definition)),
+    secrets: await secretsOf(app, route, handshakeSecrets(route.definition)),
     requestsPerSecond: route.definition.rateLimit?.requestsPerSecond ?? null,
   });
   if (result === null) return false;
@@ -55,7 +55,7 @@ export async function answerEvent(
   if (handshake.event === undefined) return false;
   const { app } = exchange;
   const { definition } = route;
-  const secrets = await secretsOf(app, route.orgId, handshakeSecrets(definition));
+  const secrets = await secretsOf(app, route, handshakeSecrets(definition));
   const answer = await handshake.event({ payload, definition, secrets, fetchUrl: app.fetchUrl });
   if (answer === null) return false;
   if ("refused" in answer) {
@@ -67,8 +67,8 @@ export async function answerEvent(
 }
 
 /** The values of the secrets that are set. */
-export async function secretsOf(app: App, orgId: string, names: readonly string[]): Promise<string[]> {
-  const values = await app.vault.values(orgId);
+export async function secretsOf(app: App, route: Route, names: readonly string[]): Promise<string[]> {
+  const values = await app.vault.values(route.orgId, route.environment);
   return names.flatMap((name) => (Object.hasOwn(values, name) ? [values[name] ?? ""] : []));
 }
 

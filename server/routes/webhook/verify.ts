@@ -23,7 +23,7 @@ export async function verify(
 ): Promise<void> {
   const { signature, keepRejected } = route.definition;
   if (signature === null) return;
-  const result = await verification(app, request, route.orgId, signature, body);
+  const result = await verification(app, request, route, signature, body);
   if (result.ok) return;
   rejection.reason = result.reason;
   if (result.rule === "unavailable") throw fail("UNAVAILABLE", ruleMessages.unavailable);
@@ -36,13 +36,13 @@ export async function verify(
 async function verification(
   app: App,
   request: Request,
-  orgId: string,
+  route: Route,
   signature: SignatureDefinition,
   body: Uint8Array,
 ): Promise<Verification> {
   const nowSeconds = Date.now() / 1000;
-  if (signature.scheme === "sns") return app.sns.verify(orgId, signature, body, nowSeconds);
-  const secrets = await secretsOf(app, orgId, signature.secrets);
+  if (signature.scheme === "sns") return app.sns.verify(route.orgId, signature, body, nowSeconds);
+  const secrets = await secretsOf(app, route, signature.secrets);
   const url = `${app.baseUrl()}${originForm(request.url ?? "/")}`;
   return verifySignature(signature, secrets, request.headers, body, nowSeconds, url);
 }

@@ -72,7 +72,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
     const message = toDeployment(row, app.baseUrl());
     if (row.status !== "failed" && row.status !== "deleted") {
       const definition = parseStored<ProjectDefinition>(row.definition);
-      message.warnings = deploymentWarnings(definition, await app.vault.open(orgId));
+      message.warnings = deploymentWarnings(definition, await app.vault.open(orgId, row.environment));
     }
     addSchemas(message, await engine.read(() => listSchemas(orgId, deploymentId)));
     const schedules = await engine.read(() => listSchedulesOf(orgId, deploymentId));

@@ -9,13 +9,20 @@ const INSERT =
 const LOCK = "SELECT sealed FROM master_key_check WHERE id = 1 FOR UPDATE";
 const REPLACE =
   "UPDATE master_key_check SET sealed = ?1, created_at = ?2 WHERE id = 1 AND sealed = ?3 RETURNING id";
-const SELECT_OTHERS = `SELECT * FROM secrets WHERE sealed NOT LIKE ?1 AND (org_id > ?2 OR (org_id = ?2 AND name > ?3))
-ORDER BY org_id, name LIMIT ?4`;
+const SELECT_OTHERS = `SELECT * FROM (
+  SELECT org_id, '' AS environment, name, sealed, created_at, updated_at FROM secrets WHERE sealed NOT LIKE ?1
+  UNION ALL SELECT org_id, environment, name, sealed, created_at, updated_at FROM environment_secrets
+  WHERE sealed NOT LIKE ?1) AS others
+WHERE org_id > ?2 OR (org_id = ?2 AND (name > ?3 OR (name = ?3 AND environment > ?4)))
+ORDER BY org_id, name, environment LIMIT ?5`;
 const RESEAL =
   "UPDATE secrets SET sealed = ?1 WHERE org_id = ?2 AND name = ?3 AND sealed = ?4 RETURNING name";
+const RESEAL_OWN = `UPDATE environment_secrets SET sealed = ?1
+WHERE org_id = ?2 AND name = ?3 AND sealed = ?4 AND environment = ?5 RETURNING name`;
 const DELETE = "DELETE FROM master_key_check";
 const SELECT_SECRETS = "SELECT * FROM secrets WHERE sealed LIKE ?1 LIMIT ?2";
 const DELETE_SECRETS = "DELETE FROM secrets RETURNING org_id, name";
+const DELETE_OWN_SECRETS = "DELETE FROM environment_secrets RETURNING org_id, name";
 
 /** Null in a store of version 0.1 and in a new one. */
 export function* getMasterKeyCheck(): Program<string | null> {
@@ -35,17 +42,28 @@ export function* replaceMasterKeyCheck(former: string, sealed: string, nowMs: nu
 /** Secrets after a position whose sealed text does not begin with `prefix`, which must not contain `%` or `_`. */
 export function* listSecretsNotSealedWith(
   prefix: string,
-  after: { org_id: string; name: string },
+  after: Pick<SecretRow, "org_id" | "name" | "environment">,
   limit: number,
 ): Program<SecretRow[]> {
-  return yield* all<SecretRow>(SELECT_OTHERS, `${prefix}%`, after.org_id, after.name, limit);
+  return yield* all<SecretRow>(
+    SELECT_OTHERS,
+    `${prefix}%`,
+    after.org_id,
+    after.name,
+    after.environment,
+    limit,
+  );
 }
 
 /** Replaces sealed texts that have not changed meanwhile. @returns the number of replaced ones */
 export function* resealSecrets(rows: readonly { row: SecretRow; sealed: string }[]): Program<number> {
   let count = 0;
   for (const { row, sealed } of rows) {
-    const replaced = yield* first(RESEAL, sealed, row.org_id, row.name, row.sealed);
+    const params = [sealed, row.org_id, row.name, row.sealed] as const;
+    const replaced =
+      row.environment === ""
+        ? yield* first(RESEAL, ...params)
+        : yield* first(RESEAL_OWN, ...params, row.environment);
     if (replaced === undefined) continue;
     count++;
     yield* notify("secrets", row.org_id);
@@ -65,5 +83,6 @@ export function* listSecretsSealedWith(prefix: string, limit: number): Program<S
 /** Deletes the check value and the secrets of all organizations. @returns the names of the deleted secrets */
 export function* deleteAllSecrets(): Program<{ org_id: string; name: string }[]> {
   yield* run(DELETE);
-  return yield* all<{ org_id: string; name: string }>(DELETE_SECRETS);
+  const ofOrganizations = yield* all<{ org_id: string; name: string }>(DELETE_SECRETS);
+  return [...ofOrganizations, ...(yield* all<{ org_id: string; name: string }>(DELETE_OWN_SECRETS))];
 }

@@ -105,7 +105,7 @@ function newExecutor(engine: Engine, owner: string): Executor {
     limits: { ...limits, concurrency },
     logs: new LogWriter(engine),
     definitionOf: async () => definition as never,
-    secretsOf: async () => ({ values: {}, unreadable: [] }),
+    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
   });
 }

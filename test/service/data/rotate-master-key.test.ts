@@ -27,9 +27,12 @@ import { openStore, orgId, rows, temporaryFolder } from "../../support/store.ts"
 const anyKey = () => randomBytes(32).toString("hex");
 const source = (dataDir: string, variable?: string, previous?: string) => ({ variable, previous, dataDir });
 const keyIds = async (engine: Engine) =>
-  (await rows<{ id: string }>(engine, "SELECT DISTINCT substr(sealed, 4, 8) AS id FROM secrets")).map(
-    ({ id }) => id,
-  );
+  (
+    await rows<{ id: string }>(
+      engine,
+      "SELECT substr(sealed, 4, 8) AS id FROM secrets UNION SELECT substr(sealed, 4, 8) FROM environment_secrets",
+    )
+  ).map(({ id }) => id);
 
 /** A store with secrets of the key in its folder. */
 async function filled(secrets = 250): Promise<{ engine: Engine; folder: string; vault: Vault }> {
@@ -40,6 +43,10 @@ async function filled(secrets = 250): Promise<{ engine: Engine; folder: string; 
     for (let n = 0; n < secrets; n++) {
       yield* putSecret(orgId, `S${n}`, yield* vault.seal(orgId, `S${n}`, `value ${n}`), 1);
     }
+    if (secrets < 250) return;
+    for (const environment of ["a", "b"]) {
+      yield* putSecret(orgId, "S1", yield* vault.seal(orgId, "S1", environment, environment), 1, environment);
+    }
   });
   return { engine, folder, vault };
 }
@@ -49,7 +56,8 @@ describe("rotateMasterKey", () => {
     const { engine, folder, vault } = await filled();
     const before = await vault.values(orgId);
     const { from, to, resealed, unreadable } = await rotateMasterKey(engine, source(folder));
-    expect({ resealed, unreadable }).toEqual({ resealed: 250, unreadable: [] });
+    expect({ resealed, unreadable }).toEqual({ resealed: 252, unreadable: [] });
+    expect([(await vault.values(orgId, "a")).S1, (await vault.values(orgId, "b")).S1]).toEqual(["a", "b"]);
     expect(to).not.toBe(from);
     expect(await keyIds(engine)).toEqual([to]);
     expect(readMasterKey(undefined, folder)?.id).toBe(to);

@@ -108,7 +108,7 @@ async function startWorker(engine: Engine, owner: string) {
       schedules: [],
       network: null,
     }),
-    secretsOf: async () => ({ values: {}, unreadable: [] }),
+    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
   });
   const pool = new HandPool();
@@ -293,7 +293,7 @@ test("an organization gets its share of the concurrency next to one with a long 
       schedules: [],
       network: null,
     }),
-    secretsOf: async () => ({ values: {}, unreadable: [] }),
+    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
   });
   const pool = new HandPool();
