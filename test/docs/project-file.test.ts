@@ -57,6 +57,7 @@ network: [api.github.com]
 
 - All problems are reported at once, each with its line and column. Unknown keys are errors, except those that begin with \`x-\`.
 - A *name* has 1 to 64 of \`A-Z a-z 0-9 _ -\` and begins with a letter or digit. A *text* is one line of at most 256 characters.
+- Values of \`vars\` are text of at most 4,096 characters, numbers, \`true\` or \`false\`. \`environments: { staging: { vars: { … } } }\` replaces them in one environment: see [authoring](authoring.md#variables).
 - Editors complete and check the file with the JSON Schema in the package, \`project.schema.json\`: see the first line of the file that \`svc init\` writes.
 `;
 
