@@ -19,11 +19,16 @@ import {
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
 import { deleteOldChecks } from "./store/tables/module-checks.ts";
 import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
+import { releasePages, storeSize } from "./store/tables/statistics.ts";
 import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;
 const pauseMs = 20;
+/** 512 KiB each. */
+const releasesPerRound = 200;
+const keptFreeBytes = 16 * 1024 ** 2;
+const keptFreeShare = 0.1;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
@@ -81,6 +86,18 @@ export class Housekeeper {
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));
     await this.#deleteUploads(nowMs);
     await this.#deleteUnusedPackages(nowMs - dayMs, nowMs);
+    await this.#releaseFreePages();
+  }
+
+  /** Some free pages remain, because the next executions use them. */
+  async #releaseFreePages(): Promise<void> {
+    const { engine } = this.#parts;
+    for (let batch = 0; batch < releasesPerRound && !this.#closing.signal.aborted; batch++) {
+      const { bytes, freeBytes, releases } = await engine.read(storeSize);
+      if (releases !== true || freeBytes < Math.max(keptFreeBytes, bytes * keptFreeShare)) return;
+      await engine.write(releasePages);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   }
 
   async #inBatches(batch: () => Program<number>): Promise<void> {

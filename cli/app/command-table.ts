@@ -179,6 +179,7 @@ const service: Table = {
         "Replaces the key that encrypts secrets",
         () => import("../commands/admin/rotate-master-key.ts"),
       ),
+      stats: leaf("Prints sizes and numbers of the store", () => import("../commands/admin/stats.ts")),
       migrate: leaf("Brings the schema up to date", () => import("../commands/admin/migrate.ts")),
       backup: leaf(
         "Backs up an embedded store, also while it is in use",

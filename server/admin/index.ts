@@ -15,6 +15,7 @@ import {
   type OrganizationRow,
 } from "../store/tables/organizations.ts";
 import { getSetting, isolationSetting } from "../store/tables/settings.ts";
+import { type StoreStatistics, storeStatistics } from "../store/tables/statistics.ts";
 import { openAdminStore, type StoreLocation } from "./store.ts";
 
 export interface NewKey {
@@ -45,6 +46,8 @@ export interface Admin {
    * @throws Error if the key is missing or wrong
    */
   rotateMasterKey(keys: { variable: string | undefined; previous: string | undefined }): Promise<Rotation>;
+  /** Reads whole tables, and every page of an embedded store. */
+  statistics(): Promise<StoreStatistics>;
   /** The version of the schema, which is the newest one: an older store was migrated when it was opened. */
   schemaVersion(): Promise<number>;
   close(): Promise<void>;
@@ -87,6 +90,8 @@ export async function openAdmin(location: StoreLocation): Promise<Admin> {
     resetSecrets: () => store.exclusively(() => engine.write(deleteAllSecrets)),
 
     rotateMasterKey: (keys) => rotateMasterKey(engine, { ...keys, dataDir: location.dataDir }),
+
+    statistics: () => engine.read(() => storeStatistics(Date.now())),
 
     async schemaVersion() {
       const sql = "SELECT MAX(version) AS version FROM migrations";

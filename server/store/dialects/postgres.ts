@@ -22,7 +22,17 @@ DELETE FROM logs USING old WHERE logs.org_id = old.org_id AND logs.seq = old.seq
 const logsOfExecutions = (order: string): string => `SELECT l.seq FROM ROWS(execution_id text) r, LATERAL (
   SELECT seq FROM logs WHERE ${ofExecution} AND ${logConditions} ORDER BY seq ${order} LIMIT ?3) l`;
 
+const storeSize =
+  "SELECT pg_database_size(current_database()) AS bytes, NULL::bigint AS free_bytes, NULL::bigint AS releases";
+const tableSizes = `SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
+WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`;
+/** Autovacuum does it. */
+const releasePages = "SELECT 1 WHERE false";
+
 const statements: DialectStatements = {
+  storeSize,
+  tableSizes,
+  releasePages,
   claimExecutions,
   deleteOldLogs,
   firstLogsOfExecutions: logsOfExecutions("ASC"),

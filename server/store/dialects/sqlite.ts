@@ -19,7 +19,17 @@ const deleteOldLogs = `DELETE FROM logs USING ROWS(org_id text) r WHERE org_id =
 
 const logsOfExecutions = `SELECT seq FROM logs, ROWS(execution_id text) r WHERE ${ofExecution} AND ${logConditions}`;
 
+const storeSize = `SELECT page_count * page_size AS bytes, freelist_count * page_size AS free_bytes, auto_vacuum = 2 AS releases
+FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_auto_vacuum`;
+const tableSizes = `SELECT m.tbl_name AS name, SUM(s.pgsize) AS bytes FROM dbstat s JOIN sqlite_master m ON m.name = s.name
+WHERE s.aggregate = TRUE GROUP BY m.tbl_name`;
+/** 4 ms. A store that was created before the server set `auto_vacuum` ignores it. */
+const releasePages = "PRAGMA incremental_vacuum(128)";
+
 const statements: DialectStatements = {
+  storeSize,
+  tableSizes,
+  releasePages,
   claimExecutions,
   deleteOldLogs,
   firstLogsOfExecutions: `${logsOfExecutions} ORDER BY seq LIMIT ?3`,

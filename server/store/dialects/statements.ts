@@ -12,6 +12,12 @@ export interface DialectStatements {
   firstLogsOfExecutions: string;
   /** Like `firstLogsOfExecutions`, the highest ones. */
   lastLogsOfExecutions: string;
+  /** Returns the store's `bytes`, its `free_bytes`, and whether it `releases` them: null where the engine does that itself. */
+  storeSize: string;
+  /** Returns the `bytes` of each table with its indexes, by `name`. */
+  tableSizes: string;
+  /** Returns a small part of the free pages of the file to the file system. */
+  releasePages: string;
 }
 
 /** Filters of ?11 and the following parameters, each of three forms of a field. */

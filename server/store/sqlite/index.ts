@@ -59,6 +59,8 @@ class SqliteEngine implements Engine {
   constructor(file: string) {
     this.#db = new DatabaseSync(file);
     this.#db.exec(`PRAGMA busy_timeout = ${lockMs}`);
+    // For a new store only: free pages can be returned to the file system.
+    this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA synchronous = FULL");
     this.#db.exec("PRAGMA foreign_keys = ON");

@@ -43,6 +43,8 @@ const DELETE_OBJECT = "DELETE FROM objects WHERE org_id = ? AND digest = ?";
 export function copySnapshot(dataDir: string, target: string): void {
   createPrivateFile(target);
   using source = open(join(dataDir, "svc.db"));
+  // The copy returns its free pages, also when the store is older than that.
+  source.exec("PRAGMA auto_vacuum = INCREMENTAL");
   source.prepare("VACUUM INTO ?").run(target);
 }
 
