@@ -16,7 +16,10 @@ export type { FileProblem } from "./bundle/esbuild.ts";
 export type PreparedProject =
   | {
       definition: ProjectDefinition;
-      /** The files for the package, in the order of their paths: the project's files and its bundled npm imports. */
+      /**
+       * The files for the package, in the order of their paths: the project's files, the files that they import from other
+       * folders of the project, and the bundled npm imports.
+       */
       files: CollectedFile[];
       /** The number of bundled files among `files`. */
       bundledCount: number;
@@ -44,7 +47,9 @@ export async function prepareProject(root: string, cache?: BundleCache): Promise
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
   const bundled = await bundle(folder, modules, collected.files, cache);
   if (bundled.problems.length > 0) return failed(collected.files, bundled.problems);
-  const files = [...collected.files, ...bundled.files].toSorted((a, b) => comparePaths(a.path, b.path));
+  const files = [...collected.files, ...bundled.shared, ...bundled.files].toSorted((a, b) =>
+    comparePaths(a.path, b.path),
+  );
   return { definition, files, bundledCount: bundled.files.length, problems: [] };
 }
 
@@ -65,16 +70,16 @@ async function bundle(
   modules: readonly string[],
   files: readonly CollectedFile[],
   cache: BundleCache | undefined,
-): Promise<{ files: CollectedFile[]; problems: FileProblem[] }> {
-  if (modules.length === 0) return { files: [], problems: [] };
+): Promise<{ files: CollectedFile[]; shared: CollectedFile[]; problems: FileProblem[] }> {
+  if (modules.length === 0) return { files: [], shared: [], problems: [] };
   return withEsbuild(async (esbuild) => {
-    const { imports, problems } = await scanImports(esbuild, folder, modules, files);
-    if (problems.length > 0) return { files: [], problems };
+    const { imports, shared, problems } = await scanImports(esbuild, folder, modules, files);
+    if (problems.length > 0) return { files: [], shared, problems };
     const cached = cache?.get(folder, imports);
-    if (cached !== undefined) return { files: cached, problems: [] };
-    const bundled = await bundleImports(esbuild, folder, imports, files);
+    if (cached !== undefined) return { files: cached, shared, problems: [] };
+    const bundled = await bundleImports(esbuild, folder, imports, [...files, ...shared]);
     if (bundled.problems.length === 0) cache?.set(folder, imports, bundled.files);
-    return bundled;
+    return { ...bundled, shared };
   });
 }
 

@@ -30,6 +30,8 @@ export interface DeployerOptions {
   root: string;
   connection: Connection;
   environment: string;
+  /** The paths of all files for the package, before it is deployed. */
+  onFiles(paths: string[]): void;
   onDeployed(deployed: Deployed): Promise<void>;
   onFailed(error: unknown): Promise<void>;
 }
@@ -97,6 +99,7 @@ export class Deployer {
     if (redeploy) this.#bundles.clear();
     try {
       const { definition, files } = await loadValidProject(root, this.#bundles);
+      this.#options.onFiles(files.map(({ path }) => path));
       await updateDeclaration(root, definition);
       const deploy = (): Promise<Deployment> => deployFiles(connection, files, { environment, redeploy });
       const deployment = await deploy().catch(async (error: unknown) => {

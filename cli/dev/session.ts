@@ -128,6 +128,7 @@ async function session(
     root,
     connection,
     environment,
+    onFiles: (paths) => watcher.addFiles(paths),
     async onDeployed({ definition, deployment, isUnchanged, tookMs }: Deployed) {
       if (!hasDeployed && definition.network !== null && !service.enforcesNetwork) {
         reporter.warning(unenforcedNetwork);
@@ -145,7 +146,7 @@ async function session(
       reporter.failed(toCliError(error), hasDeployed);
     },
   });
-  const unwatch = watchProject(root, {
+  const watcher = watchProject(root, {
     onChange: () => deployer.changed(),
     onSecrets: () => void secrets.changed(reporter).catch(reported),
     onError: (message) => reporter.warning(message),
@@ -158,7 +159,7 @@ async function session(
   await stopped;
   reporter.stopping();
   restore();
-  unwatch();
+  watcher.stop();
   unpublish();
   await deployer.close();
   // The feed reports executions that end now.

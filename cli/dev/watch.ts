@@ -22,7 +22,8 @@ const projectFiles = new Set([
   "bun.lock",
   "deno.lock",
 ]);
-const targetFolders = new Set<string>(TARGET_FOLDERS);
+/** Usual folders of shared code. A deployment adds the folders of all files that it imports. */
+const sharedFolders = ["lib", "src", "shared"];
 /** Temporary files of editors. */
 const temporary = /~$|\.sw[a-z]$|^\.#|^4913$/;
 
@@ -35,9 +36,15 @@ export interface WatchEvents {
   onError(message: string): void;
 }
 
-/** @returns a function that stops watching */
-export function watchProject(root: string, events: WatchEvents): () => void {
+export interface ProjectWatcher {
+  /** Watches the folders of these files too. @param paths - relative to the project, with `/` */
+  addFiles(paths: Iterable<string>): void;
+  stop(): void;
+}
+
+export function watchProject(root: string, events: WatchEvents): ProjectWatcher {
   const watchers = new Map<string, FSWatcher>();
+  const topFolders = new Set<string>([...TARGET_FOLDERS, ...sharedFolders]);
 
   const start = (folder: string, onEvent: (name: string) => void): void => {
     try {
@@ -56,7 +63,7 @@ export function watchProject(root: string, events: WatchEvents): () => void {
   };
   /** Watches new folders, and forgets those that are gone. */
   const follow = (): void => {
-    const folders = foldersOf(root);
+    const folders = foldersOf(root, topFolders);
     for (const folder of watchers.keys()) if (folder !== root && !folders.has(folder)) stop(folder);
     for (const folder of folders) if (!watchers.has(folder)) start(folder, onTargetEvent);
   };
@@ -68,19 +75,29 @@ export function watchProject(root: string, events: WatchEvents): () => void {
 
   start(root, (name) => {
     if (name === envFile) events.onSecrets();
-    else if (targetFolders.has(name)) onTargetEvent(name);
+    else if (topFolders.has(name)) onTargetEvent(name);
     else if (projectFiles.has(name)) events.onChange();
   });
   follow();
-  return () => {
-    for (const folder of [...watchers.keys()]) stop(folder);
+  return {
+    addFiles(paths) {
+      const before = topFolders.size;
+      for (const path of paths) {
+        const [top = "", ...rest] = path.split("/");
+        if (rest.length > 0 && top !== "node_modules") topFolders.add(top);
+      }
+      if (topFolders.size > before) follow();
+    },
+    stop() {
+      for (const folder of [...watchers.keys()]) stop(folder);
+    },
   };
 }
 
-/** All folders of agents and workflows. Links to folders are followed. */
-function foldersOf(root: string): Set<string> {
+/** All folders of agents, workflows and shared code. Links to folders are followed. */
+function foldersOf(root: string, topFolders: ReadonlySet<string>): Set<string> {
   const found = new Map<string, string>();
-  const queue = [...targetFolders].map((name) => join(root, name));
+  const queue = [...topFolders].map((name) => join(root, name));
   for (let folder = queue.pop(); folder !== undefined; folder = queue.pop()) {
     try {
       const real = realpathSync(folder);

@@ -5,6 +5,7 @@ import type * as Esbuild from "esbuild";
 import type { CollectedFile } from "../package-file.ts";
 import { isDeclared, isDeclaredForDeno } from "./declared.ts";
 import { build, type FileProblem, problemAt } from "./esbuild.ts";
+import { type Found, SharedFiles } from "./shared.ts";
 import { readSpecifier } from "./specifier.ts";
 
 /** An import from an npm package. */
@@ -40,7 +41,7 @@ export async function scanImports(
   root: string,
   modules: readonly string[],
   files: readonly CollectedFile[],
-): Promise<{ imports: NpmImport[]; problems: FileProblem[] }> {
+): Promise<{ imports: NpmImport[]; shared: CollectedFile[]; problems: FileProblem[] }> {
   const scan = new Scan(root, files);
   const { failures } = await build(esbuild, {
     absWorkingDir: root,
@@ -56,16 +57,18 @@ export async function scanImports(
     const file = location?.file.replace(`${namespace}:`, "") ?? "";
     return location === null ? unplaced(text) : problemAt(location, file, text);
   });
-  return { imports: scan.imports(), problems };
+  return { imports: scan.imports(), shared: scan.shared.files, problems };
 }
 
 class Scan {
   readonly #root: string;
   readonly #files: ReadonlyMap<string, CollectedFile>;
   readonly #imports = new Map<string, NpmImport>();
+  readonly shared: SharedFiles;
 
   constructor(root: string, files: readonly CollectedFile[]) {
     this.#root = root;
+    this.shared = new SharedFiles(root);
     this.#files = new Map(files.map((file) => [file.path, file]));
   }
 
@@ -88,7 +91,8 @@ class Scan {
           errors: [{ text: `cannot import "${path}": modules are ${Object.keys(loaders).join(", ")}` }],
         };
       }
-      return { contents: await readFile(this.#files.get(path)?.absolutePath ?? ""), loader };
+      const file = this.#files.get(path) ?? fileOf(this.shared.find(path));
+      return { contents: await readFile(file?.absolutePath ?? ""), loader };
     });
   }
 
@@ -136,16 +140,22 @@ class Scan {
 
   #resolveFile(args: Esbuild.OnResolveArgs, relative: string): Esbuild.OnResolveResult {
     const path = posix.join(posix.dirname(args.importer), relative);
-    if (!/^(agents|workflows)\//.test(path)) {
-      return cannotImport(args.path, "it leaves agents/ and workflows/, and only these are deployed");
-    }
     if (this.#files.has(path)) return { path, namespace };
-    const intended = candidates(path).find((candidate) => this.#files.has(candidate));
+    const shared = this.shared.find(path);
+    if (shared !== null && "reason" in shared) return cannotImport(args.path, shared.reason);
+    if (shared !== null) return { path, namespace };
+    const intended = candidates(path).find(
+      (candidate) => this.#files.has(candidate) || fileOf(this.shared.find(candidate)) !== undefined,
+    );
     if (intended === undefined)
       return cannotImport(args.path, `${path} does not exist or is ignored by .gitignore`);
     const written = posix.relative(posix.dirname(args.importer), intended);
     return cannotImport(args.path, `write "${written.startsWith(".") ? written : `./${written}`}"`);
   }
+}
+
+function fileOf(found: Found): CollectedFile | undefined {
+  return found !== null && "file" in found ? found.file : undefined;
 }
 
 /** The files that other tools would try for a path without a file. */

@@ -16,7 +16,7 @@ export function readSpecifier(specifier: string): Specifier {
   if (provided.includes(specifier) || isBuiltinModule(specifier)) return { kind: "provided" };
   if (specifier.startsWith("svc/")) return rejected(`svc has no such module, only ${provided.join(" and ")}`);
   if (specifier.startsWith("/"))
-    return rejected("it leaves agents/ and workflows/, and only these are deployed");
+    return rejected("it leaves the project, and only files of the project are deployed");
   if (specifier.startsWith("#")) {
     return rejected("the package.json that defines # imports is not deployed; use a relative path");
   }

@@ -36,7 +36,11 @@ export default defineWorkflow(async (_, ctx) => {
   if (ctx.attempt === 1) throw new RangeError("no stock in the first warehouse, which is a long message");
 };
 `,
-  "agents/notify.ts": "export default ({ text }) => console.log(text);\n",
+  "agents/notify.ts": `import { print } from "../lib/print.ts";
+export default ({ text }) => print(text);
+`,
+  "lib/print.ts": "export const print = (text: string): void => console.log(text);\n",
+  "lib/unused.ts": "export {};\n",
 };
 
 interface Run {

@@ -29,20 +29,32 @@ describe("imports", () => {
     more?: Record<string, string>,
   ][] = [
     [
-      "outside of the two folders",
-      'import "../lib/x.ts";',
-      'cannot import "../lib/x.ts": it leaves agents/ and workflows/, and only these are deployed',
+      "of an ignored file outside of the two folders",
+      'import "../lib/x.local.ts";',
+      'cannot import "../lib/x.local.ts": lib/x.local.ts does not exist or is ignored by .gitignore',
+      { "lib/x.local.ts": "" },
+    ],
+    [
+      "outside of the two folders, without an extension",
+      'import "../lib/x";',
+      'cannot import "../lib/x": write "../lib/x.ts"',
       { "lib/x.ts": "" },
+    ],
+    ["of a hidden file", 'import "../.config/x.ts";', /files in \.config are not deployed/],
+    [
+      "of a path into node_modules",
+      'import "../node_modules/there/index.js";',
+      /files in node_modules are not/,
     ],
     [
       "outside of the project",
       'import "../../x.ts";',
-      'cannot import "../../x.ts": it leaves agents/ and workflows/, and only these are deployed',
+      'cannot import "../../x.ts": it leaves the project, and only files of the project are deployed',
     ],
     [
       "of the project file's folder",
       'import data from "../package.json" with { type: "json" };',
-      /leaves agents\/ and workflows\//,
+      /the package\.json of the project is not deployed/,
     ],
     ["of an absolute path", 'import "/etc/x.ts";', /"\/etc\/x.ts": it leaves/],
     [
@@ -169,8 +181,36 @@ describe("imports", () => {
     expect(found.toSorted()).toEqual([
       'agents/a.ts:2:8: cannot import "nowhere": no such package is installed; add it to package.json and install it',
       'agents/b.ts:1:16: Unexpected ";"',
-      'agents/two.mjs:1:19: cannot import "../up.ts": it leaves agents/ and workflows/, and only these are deployed',
+      'agents/two.mjs:1:19: cannot import "../up.ts": up.ts does not exist or is ignored by .gitignore',
     ]);
+  });
+
+  test("of files in other folders of the project add these to the package, with their own imports", async () => {
+    const root = testFolder();
+    writeFiles(root, {
+      ...declared,
+      "svc-project.yaml": 'name: p\nversion: "1"\nagents: [{ name: a }]\n',
+      ".gitignore": "node_modules\n",
+      "agents/a.ts": 'import "../lib/one.ts";\nimport "../top.ts";\n',
+      "lib/one.ts": 'import "./deep/two.ts";\nimport data from "../data/x.json" with { type: "json" };\n',
+      "lib/deep/two.ts": 'import "there";\nimport "../../agents/b.ts";\n',
+      "lib/unused.ts": "",
+      "data/x.json": "{}",
+      "agents/b.ts": "",
+      "top.ts": "",
+    });
+    const { files, problems } = await prepareProject(root);
+    expect(problems).toEqual([]);
+    expect(files.map(({ path }) => path).filter((path) => !path.startsWith("node_modules/"))).toEqual([
+      "agents/a.ts",
+      "agents/b.ts",
+      "data/x.json",
+      "lib/deep/two.ts",
+      "lib/one.ts",
+      "svc-project.yaml",
+      "top.ts",
+    ]);
+    expect(files.map(({ path }) => path)).toContain("node_modules/there/index.mjs");
   });
 
   test("rejects two copies of one package", async () => {
