@@ -8,14 +8,7 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import type { ConnectError } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
 import { http2ShortBodyEndsSession } from "../runtime.ts";
-
-export interface Pace {
-  /** In each window at least this rate must be reached, on average. */
-  minBytesPerSecond: number;
-  windowMs: number;
-  /** The whole body must arrive within this time; infinite for bodies whose size decides. */
-  totalMs: number;
-}
+import { Arrival, type Pace } from "./arrivals.ts";
 
 /**
  * The chunks of a body.
@@ -25,16 +18,7 @@ export async function* readInTime(request: Request, pace: Pace): AsyncGenerator<
   inviteBody(request);
   const { promise: tooSlow, reject } = Promise.withResolvers<never>();
   tooSlow.catch(() => {});
-  const startMs = performance.now();
-  let windowBytes = 0;
-  const timer = setInterval(
-    () => {
-      const isSlow = windowBytes * 1000 < pace.minBytesPerSecond * pace.windowMs;
-      if (isSlow || performance.now() - startMs >= pace.totalMs - 1) reject(slowBody(request, pace));
-      windowBytes = 0;
-    },
-    Math.min(pace.windowMs, pace.totalMs),
-  );
+  const arrival = new Arrival(pace, () => reject(slowBody(request, pace)));
   // The connection outlives a body that is not read to its end: the response must still be sent on it.
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let waiting = false;
@@ -44,17 +28,18 @@ export async function* readInTime(request: Request, pace: Pace): AsyncGenerator<
       const chunk = await Promise.race([chunks.next(), tooSlow]);
       waiting = false;
       if (chunk.done === true) return;
-      windowBytes += chunk.value.byteLength;
+      arrival.bytes += chunk.value.byteLength;
       yield chunk.value;
     }
   } finally {
-    clearInterval(timer);
+    arrival.end();
     // An iterator that waits for a chunk returns only after it has one.
     if (!waiting) await chunks.return?.();
   }
 }
 
-function slowBody(request: Request, { minBytesPerSecond, totalMs }: Pace): ConnectError {
+/** The error for a body that is slower than the pace. Its connection closes after the response. */
+export function slowBody(request: Request, { minBytesPerSecond, totalMs }: Pace): ConnectError {
   stalled.add(request);
   const total = Number.isFinite(totalMs) ? `, or took longer than ${totalMs / 1000} s` : "";
   return fail(

@@ -20,7 +20,7 @@ export async function corrected(result: UniversalServerResponse): Promise<Univer
   const { status, body, trailer, header } = result;
   if (body === undefined || body === null) return result;
   if (trailer !== undefined) return { ...result, body: correctTrailer(body, trailer) };
-  const headers = new Headers(header);
+  const headers = header ?? new Headers();
   if (status === 200) {
     const type = headers.get("content-type") ?? "";
     if (type.startsWith("application/grpc-web"))

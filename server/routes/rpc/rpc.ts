@@ -28,11 +28,9 @@ import { requestIdIn, requestIdOf, withRequestId } from "../request-id.ts";
 import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
 import { sendEarlyError } from "./early-error.ts";
-import { isUnaryJson, withExactIntegers } from "./exact-integers.ts";
+import { messageBody, messagePace, unaryType } from "./message-body.ts";
+import { sendUnary } from "./unary-response.ts";
 import { toUniversalRequest } from "./universal-request.ts";
-
-/** A message of at most 2 MiB arrives within this time. */
-const pace = { minBytesPerSecond: 1024, windowMs: 10_000, totalMs: 30_000 };
 
 export interface RpcOptions {
   routes: (router: ConnectRouter) => void;
@@ -64,6 +62,7 @@ export function createRpcHandler({
     requestGate: (context) => gate(authenticator, context, report),
   });
   routes(connectRouter);
+  const maxBytes = router.readMaxBytes ?? 0xffff_ffff;
   const handlers = new Map<string, UniversalHandler>(
     connectRouter.handlers.map((handler) => [handler.requestPath, handler]),
   );
@@ -77,16 +76,19 @@ export function createRpcHandler({
         return refuseMethod(request, response, handler.allowedMethods);
       // The library needs an authority, which HTTP/1.0 does not require.
       request.headers.host ??= "localhost";
-      const body = readInTime(request, pace);
-      const isJson = verb === "POST" && isUnaryJson(request);
-      const checked = isJson ? withExactIntegers(request, body, router.readMaxBytes ?? 0xffff_ffff) : body;
-      const call = toUniversalRequest(request, response, verb, checked);
+      const type = unaryType(request);
+      const body =
+        type === null ? readInTime(request, messagePace) : messageBody(request, maxBytes, type === "json");
+      const call = toUniversalRequest(request, response, verb, body);
       call.contextValues = senderValues(senderOf(request));
-      if (isJson) withExactNumbers(call.contextValues);
+      if (type === "json") withExactNumbers(call.contextValues);
       const result = await handler(call);
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);
-      const rest = await sendEarlyError(request, response, await correct(result));
+      const answer = await correct(result);
+      if (handler.method.methodKind === "unary" && answer.trailer === undefined)
+        return sendUnary(response, answer);
+      const rest = await sendEarlyError(request, response, answer);
       if (rest === null) return;
       await universalResponseToNodeResponse(rest, response).catch((error: unknown) => {
         // The client ended the call. Deno does not destroy its response.
