@@ -77,7 +77,7 @@ GROUP BY parent_execution_id`,
 const kills = long ? 30 : 7;
 
 test(`${kills} kills of the server, each right after an accepted execution, lose no execution`, {
-  timeout: 60_000 + kills * 5_000,
+  timeout: 120_000 + kills * 10_000,
 }, async () => {
   // The executions run until the last kill.
   const waiting: ServerResponse[] = [];

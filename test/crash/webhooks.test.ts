@@ -25,7 +25,7 @@ const server = useServer("node", {
 });
 
 test(`${rounds} rounds of kill -9 under load lose and duplicate no execution (seed ${seed})`, {
-  timeout: 60_000 + rounds * 15_000,
+  timeout: 120_000 + rounds * 30_000,
 }, async () => {
   const random = seeded(seed);
   const deployment = await deploy(server, {

@@ -26,8 +26,11 @@ export interface ServerOptions {
   dataDir?: string;
   /** Several servers use the data folder. */
   shared?: boolean;
-  /** `"postgres and s3"` gives the server a database of its own, and keeps its packages in S3. Default: that of the run. */
-  stores?: "postgres and s3";
+  /**
+   * `"postgres and s3"` gives the server a database of its own, and keeps its packages in S3; `"embedded"` uses the data
+   * folder only. Default: that of the run.
+   */
+  stores?: "postgres and s3" | "embedded";
   /** Default: the launcher of this checkout. */
   launcher?: string;
 }
@@ -195,6 +198,7 @@ export class TestServer {
   async #stores(): Promise<Record<string, string>> {
     const { env, shared, stores } = this.#options;
     const found: Record<string, string> = {};
+    if (stores === "embedded") return found;
     if ((onPostgres && !shared && env?.SVC_DATABASE_URL === undefined) || stores !== undefined) {
       const { createDatabase } = await import("./postgres/databases.ts");
       this.#database ??= await createDatabase();

