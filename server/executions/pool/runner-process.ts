@@ -173,8 +173,8 @@ export class RunnerProcess {
     if (this.#state !== "open" && this.#state !== "draining") return Promise.resolve(null);
     return new Promise((resolve) => {
       const n = ++this.#validationCount;
+      // The monitor is not told, because its ping would cost as much again. It also checks idle runners, each second.
       this.#validations.set(n, resolve);
-      this.#updateBusy();
       this.#connection?.send({ t: "validate", n, module, input });
     });
   }
@@ -184,7 +184,7 @@ export class RunnerProcess {
     const onTimeout = (): void => this.#abort(attempt.executionId, "timeout", timeoutMessage(attempt));
     this.#attempts.add(new RunningAttempt(attempt, resolve, onTimeout));
     if (attempt.alone) this.#reserved = true;
-    this.#updateBusy();
+    if (this.#monitor !== undefined) this.#monitor.busy = true;
     this.#connection?.send({ t: "start", attempt: toMessage(attempt) });
   }
 
@@ -261,7 +261,6 @@ export class RunnerProcess {
         const resolve = this.#validations.get(message.n);
         if (resolve === undefined) throw new ProtocolError("it checked an input that was not sent");
         this.#validations.delete(message.n);
-        this.#updateBusy();
         resolve(message.violations);
       }
     }
@@ -310,14 +309,8 @@ export class RunnerProcess {
     this.#events.changed();
   }
 
-  /** Users' code runs during an attempt and while an input is checked. */
-  #updateBusy(): void {
-    if (this.#monitor !== undefined)
-      this.#monitor.busy = this.#attempts.size > 0 || this.#validations.size > 0;
-  }
-
   #onIdle(): void {
-    this.#updateBusy();
+    if (this.#monitor !== undefined) this.#monitor.busy = false;
     // A runner that ran a suspect must run nothing else: a later crash would prove nothing about its attempts.
     if (this.#reserved || this.#state === "draining") this.drain();
     else if (this.#state === "open") this.#idleTimer = setTimeout(() => this.drain(), this.#limits.idleMs);

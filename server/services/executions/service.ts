@@ -33,7 +33,7 @@ import { hasMessageLimit } from "../grpc-size.ts";
 import { listPage, pageOf } from "../page.ts";
 import { environmentFilter, environmentOf, hasExactNumbers } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
-import { storeChecked, Unchecked } from "./input-check.ts";
+import { InputChecks, Unchecked } from "./input-check.ts";
 import { replay } from "./replay.ts";
 import { readTree, toTree } from "./tree.ts";
 
@@ -44,6 +44,7 @@ const chunkBytes = 1024 * 1024;
 
 export function executionService(app: App): ServiceImpl<typeof ExecutionService> {
   const { engine } = app;
+  const inputs = new InputChecks(app);
 
   async function require(orgId: string, executionId: string): Promise<ExecutionRow> {
     const row = isId("exe", executionId)
@@ -101,9 +102,12 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
         const id = accepted?.executionId ?? executionId;
         return { row: yield* getExecution(orgId, id), replayed: id !== executionId };
       };
-      const { row, replayed } = await storeChecked(app, orgId, input.value, (checked) =>
-        engine.write(() => accept(checked)),
-      );
+      const { row, replayed } = await inputs.store({
+        orgId,
+        input: input.value,
+        key: JSON.stringify([orgId, environment, kind, request.name]),
+        store: (checked) => engine.write(() => accept(checked)),
+      });
       if (row === undefined) throw new Error("The inserted row was not found.");
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return toExecution(row, hasMessageLimit(context));
@@ -135,9 +139,12 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
           ? null
           : encodePayload(request.input as JsonObject, app.config.limits, hasExactNumbers(context));
       const input = edited?.text ?? null;
-      const row = await storeChecked(app, orgId, edited?.value ?? {}, (checked) =>
-        engine.write(() => replay({ original, input, deploymentId, checked })),
-      );
+      const row = await inputs.store({
+        orgId,
+        input: edited?.value ?? {},
+        key: null,
+        store: (checked) => engine.write(() => replay({ original, input, deploymentId, checked })),
+      });
       return toExecution(row, hasMessageLimit(context));
     },
 

@@ -6,6 +6,8 @@
  * - throughput: webhooks at the maximum rate, each with an execution of a trivial agent. Finished executions per second,
  *   compared with accepted requests per second of the limit program, in alternating rounds. `--secrets 20` gives the
  *   organization secrets, whose values the server redacts.
+ * - typed: throughput of an agent with schemas of zod, compared with the same agent without them, over webhooks and
+ *   RunExecution.
  * - sustained: half of the required rate for a minute.
  * - neighbours: the latency next to another deployment whose agent leaks memory, blocks or crashes.
  * - queue: accepts, latency and claims with a million queued executions, compared with none. claims: only the claims.
@@ -15,6 +17,7 @@ import { latency } from "./latency.ts";
 import { beside } from "./neighbours.ts";
 import { claims, queue } from "./queue.ts";
 import { sustained, throughput } from "./throughput.ts";
+import { typed } from "./typed.ts";
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +28,7 @@ const { values } = parseArgs({
     runtime: { type: "string" },
     neighbours: { type: "string", default: "1" },
     sustained: { type: "string", default: "60" },
-    only: { type: "string", default: "latency,throughput,sustained,neighbours,queue" },
+    only: { type: "string", default: "latency,throughput,typed,sustained,neighbours,queue" },
   },
 });
 const seconds = Number(values.seconds);
@@ -33,6 +36,7 @@ const parts = new Set(values.only.split(","));
 
 if (parts.has("latency")) await latency(seconds, Number(values.pairs));
 if (parts.has("throughput")) await throughput(seconds, Number(values.pairs), Number(values.secrets));
+if (parts.has("typed")) await typed(seconds, Number(values.pairs));
 if (parts.has("sustained")) await sustained(Number(values.sustained));
 if (parts.has("neighbours")) {
   for (const runtime of ["node", "deno", "bun"] as const) {
