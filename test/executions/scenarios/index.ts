@@ -6,6 +6,7 @@ import { modules } from "./modules.ts";
 import { outcomes } from "./outcomes.ts";
 import { responseScenarios } from "./responses.ts";
 import { runs } from "./runs.ts";
+import { schemaScenarios } from "./schemas.ts";
 import { time } from "./time.ts";
 
 /** The first one tells which runtime answers. */
@@ -15,6 +16,7 @@ export const scenarios: readonly Scenario[] = [
   ...logs,
   ...runs,
   ...responseScenarios,
+  ...schemaScenarios,
   ...modules,
   ...isolation,
   ...forgeryScenarios,
