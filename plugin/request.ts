@@ -9,6 +9,7 @@ import { joinPath } from "./path.ts";
 import { httpError } from "./response.ts";
 import { retryDelayMs } from "./retry.ts";
 import { type Settings, timeoutMs, toHeaders } from "./settings.ts";
+import { startSpan } from "./trace.ts";
 
 /** One call of the plugin. It may send several requests: redirects and retries. */
 export interface Call {
@@ -55,30 +56,38 @@ export class HttpClient {
     }
     const limitMs = options.timeout === undefined ? settings.timeoutMs : timeoutMs(options.timeout);
     const body = encodeBody(call.body);
-    const headers = headersFor(settings, call);
+    const span = startSpan(line);
+    const headers = headersFor(settings, call, span?.headers);
     const fetch = this.#fetchFor(call);
     const deadline = new Deadline(line, limitMs, options.signal);
     const { signal } = deadline;
     const request: OfetchRequest = { ...this.#fixedOptions, method, headers, body, signal, fetch };
     this.#running.add(deadline);
+    let status: number | null = null;
+    let failure: string | null = null;
     try {
       for (let attempt = 1; ; attempt++) {
         try {
           if (deadline.reason) throw deadline.reason;
           this.#ofetch ??= await loadOfetch(settings);
           const response = await this.#ofetch(url, request);
+          status = response.status;
           if (response.status < 200 || response.status > 299) {
             throw await httpError(response, line, settings.maxResponseBytes);
           }
-          return await read(response, line);
+          const result = await read(response, line);
+          failure = null;
+          return result;
         } catch (caught) {
           const error = deadline.reason ?? networkError(caught, line);
           const delayMs = retryDelayMs(settings.retry, error, attempt);
+          failure = error.code;
           if (delayMs === null || delayMs >= deadline.remainingMs) throw error;
           await deadline.wait(delayMs);
         }
       }
     } finally {
+      span?.end(status, failure);
       deadline.end();
       this.#running.delete(deadline);
     }
@@ -101,10 +110,14 @@ export class HttpClient {
 }
 
 /** The headers by lower-case name. The caller cannot replace the API key. */
-function headersFor({ headers, authHeader }: Settings, call: Call): Readonly<Record<string, string>> {
+function headersFor(
+  { headers, authHeader }: Settings,
+  call: Call,
+  traceHeaders: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
   const own = call.options.headers;
-  if (!call.headers && !own) return headers;
-  const merged = { ...headers, ...call.headers, ...Object.fromEntries(toHeaders(own)) };
+  if (!call.headers && !own && !traceHeaders) return headers;
+  const merged = { ...traceHeaders, ...headers, ...call.headers, ...Object.fromEntries(toHeaders(own)) };
   if (authHeader !== null) merged[authHeader] = headers[authHeader] ?? "";
   return merged;
 }

@@ -9,6 +9,7 @@ import type { RuntimeName } from "./runtime.ts";
 import { parseTrustedProxies } from "./senders/trusted-proxies.ts";
 import { parseStorageUrl, type S3Config } from "./storage-url.ts";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "./telemetry/log/index.ts";
+import { type TracingSettings, tracingSettings } from "./telemetry/tracing/settings.ts";
 
 export interface Limits {
   /** Bytes of a request body. */
@@ -89,6 +90,8 @@ export interface Config {
   allowUnsandboxed: boolean;
   log: LogConfig;
   metrics: MetricsConfig;
+  /** Null without tracing. */
+  tracing: TracingSettings | null;
   limits: Limits;
 }
 
@@ -229,6 +232,7 @@ export function loadConfig(options: ServeOptions, env: Environment): Config {
       host: env.SVC_METRICS_HOST || "127.0.0.1",
       token: metricsToken(env.SVC_METRICS_TOKEN),
     },
+    tracing: tracingSettings(env),
     limits: limits(env),
   };
 }

@@ -1,4 +1,4 @@
-/** Turns the console output of runners into log entries of their organization, without values of its secrets. */
+/** Passes on what users' code has written to its log and to its trace, without values of secrets. */
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import type { LogEntry, PoolEvents } from "./executions/pool/contract.ts";
@@ -39,4 +39,15 @@ export function runnerLogs(
 function fieldsOf({ fields }: LogEntry, redactor: Redactor | undefined): string | null {
   if (fields === undefined) return null;
   return redactor?.redactJson(fields) ?? fields;
+}
+
+export function runnerSpans(executor: Executor, redactors: Redactors): NonNullable<PoolEvents["span"]> {
+  return (executionId, span) => {
+    const attempt = executor.spanOf(executionId);
+    const execution = executor.running(executionId);
+    if (attempt === undefined || execution === undefined) return;
+    const redactor = redactors.of(execution.org_id);
+    const shown = redactor === undefined ? span : JSON.parse(redactor.redactJson(JSON.stringify(span)));
+    attempt.addRunnerSpan({ ...(shown as typeof span), spanId: span.spanId, parentId: span.parentId });
+  };
 }

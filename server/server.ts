@@ -156,6 +156,10 @@ async function compose(parts: Parts): Promise<RunningServer> {
   if (exclusive) await engine.write(() => failAbandoned(Date.now(), Date.now()));
 
   const closing = new AbortController();
+  const tracer =
+    config.tracing === null
+      ? null
+      : new (await import("./telemetry/tracing/tracer.ts")).Tracer(config.tracing);
   const notifier = new Notifier(engine);
   const logs = new LogWriter(engine);
   const storage = await openStorage(config);
@@ -172,6 +176,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     owner,
     limits,
     logs,
+    tracer,
     definitionOf,
     async secretsOf(orgId, environment) {
       const opened = await vault.open(orgId, environment);
@@ -219,6 +224,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     sns: new SnsVerifier(parts.fetchUrl),
     fetchUrl: parts.fetchUrl,
     waiters: new Waiters(engine, notifier, closing.signal),
+    tracer,
     closing: closing.signal,
   };
   const collector = new MetricsCollector({ engine, pools, executor, listener, role: config.role });
@@ -261,6 +267,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
       stopMeasuring();
       await metricsPort?.close();
       await rejections.flush();
+      await tracer?.close();
       await parts.store.close();
       worker?.release();
     },

@@ -10,7 +10,7 @@ import type { Pools } from "./executions/pool/contract.ts";
 import { createPools } from "./executions/pool/index.ts";
 import type { Boundary } from "./executions/sandbox/boundary.ts";
 import { Housekeeper } from "./housekeeper.ts";
-import { runnerLogs } from "./logs.ts";
+import { runnerLogs, runnerSpans } from "./logs.ts";
 import type { Scheduler } from "./schedules/scheduler.ts";
 import { openScratch } from "./scratch.ts";
 import type { Redactors } from "./secrets/redactors.ts";
@@ -69,9 +69,11 @@ export function openWorker(parts: WorkerParts): Worker {
     events: {
       log: runnerLogs(executor, deployments, parts.logs, parts.redactors),
       respond: (executionId, response) => executor.respond(executionId, response),
+      span: runnerSpans(executor, parts.redactors),
       runChildExecution: (executionId, request, signal) =>
         runChildExecution(children, executionId, request, signal),
     },
+    tracing: config.tracing !== null,
     scratchRoot: scratch.folder,
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);

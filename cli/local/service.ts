@@ -44,6 +44,7 @@ const ignoredVariables = [
   "SVC_DATA_DIR",
   "SVC_HOST",
   "SVC_MASTER_KEY",
+  "SVC_METRICS_PORT",
   "SVC_PORT",
   "SVC_PUBLIC_URL",
   "SVC_ROLE",

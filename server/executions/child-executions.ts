@@ -63,6 +63,7 @@ export async function runChildExecution(
     parent_execution_id: parentId,
     parent_key: key,
     depth: parent.depth + 1,
+    trace: options.executor.spanOf(parentId)?.childContext(request.spanId) ?? null,
     created_at: Date.now(),
   };
   const row = await options.engine.write(() => findOrInsert(child, key));

@@ -1,6 +1,7 @@
-/** Counts attempts and ended executions in the metrics. */
+/** Counts attempts and ended executions in the metrics, and ends the spans of attempts. */
 import type { RunningExecution } from "../store/tables/leases.ts";
 import { metrics, secondsSince } from "../telemetry/metrics/index.ts";
+import type { AttemptSpan } from "../telemetry/tracing/tracer.ts";
 import type { Outcome } from "./pool/contract.ts";
 import type { Transition } from "./states.ts";
 
@@ -10,6 +11,16 @@ export function countAttempt(row: RunningExecution, outcome: Outcome, startedMs:
   metrics.queueWait.observe(((row.attempt_started_at ?? row.due_at) - row.due_at) / 1000);
   metrics.attempts.add(outcome.type === "failed" ? outcome.reason : outcome.type, kind);
   metrics.attemptDuration.observe(secondsSince(startedMs), kind);
+}
+
+export function endSpan(span: AttemptSpan, outcome: Outcome): void {
+  const failed = outcome.type === "failed" ? `${outcome.error.name}: ${outcome.error.message}` : null;
+  const message = outcome.type === "lost" ? outcome.reason : failed;
+  const label = outcome.type === "failed" ? outcome.reason : outcome.type;
+  span.end(
+    label,
+    message === null ? { code: 0, message: "" } : { code: 2, message: message.slice(0, 1_024) },
+  );
 }
 
 /** Counts an execution if the transition has ended it. */

@@ -25,8 +25,9 @@ import {
 } from "../store/tables/leases.ts";
 import { countOrganizations } from "../store/tables/organizations.ts";
 import { log, reasonOf } from "../telemetry/log/index.ts";
+import type { AttemptSpan, Tracer } from "../telemetry/tracing/tracer.ts";
 import { ConcurrencyLimiter } from "./concurrency.ts";
-import { countAttempt, countEnd } from "./count.ts";
+import { countAttempt, countEnd, endSpan } from "./count.ts";
 import type { LogWriter } from "./log-writer.ts";
 import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
@@ -49,6 +50,8 @@ export interface ExecutorOptions extends AttemptSources {
   owner: string;
   limits: Limits;
   logs: LogWriter;
+  /** Absent without tracing. */
+  tracer?: Tracer | null;
   /** Whether retries start without the delay of their policy. Default: false. */
   retriesAtOnce?: boolean;
   /** Called when an attempt starts. */
@@ -58,6 +61,8 @@ export interface ExecutorOptions extends AttemptSources {
 export class Executor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<string, RunningExecution>();
+  /** The spans of running attempts; empty without tracing. */
+  readonly #spans = new Map<string, AttemptSpan>();
   /** Resolve when a running execution has settled. */
   readonly #settling = new Set<Promise<void>>();
   /** Deployments that may have due executions. The least recently claimed one comes first. */
@@ -155,6 +160,11 @@ export class Executor {
   /** The row of an execution that runs here. */
   running(executionId: string): RunningExecution | undefined {
     return this.#running.get(executionId);
+  }
+
+  /** The span of an attempt that runs here. */
+  spanOf(executionId: string): AttemptSpan | undefined {
+    return this.#spans.get(executionId);
   }
 
   /** Stores the response of an execution that runs here. */
@@ -283,8 +293,14 @@ export class Executor {
     this.#running.set(row.execution_id, row);
     this.#options.onAttempt?.(row.execution_id);
     const startedMs = performance.now();
-    const { outcome, target } = await runAttempt(this.#options, row, pools);
+    const span = this.#options.tracer?.attempt(row) ?? null;
+    if (span !== null) this.#spans.set(row.execution_id, span);
+    const { outcome, target } = await runAttempt(this.#options, row, pools, span?.context ?? null);
     countAttempt(row, outcome, startedMs);
+    if (span !== null) {
+      this.#spans.delete(row.execution_id);
+      endSpan(span, outcome);
+    }
     this.#limiter.hold(row.org_id, row.deployment_id, -1);
     // The next claim does not wait for this outcome to be written. Only for known queues: a query after each execution
     // would cost as much as a claim.

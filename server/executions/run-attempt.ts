@@ -20,13 +20,14 @@ export async function runAttempt(
   sources: AttemptSources,
   row: RunningExecution,
   pools: Pools,
+  trace: string | null = null,
 ): Promise<{ outcome: Outcome; target: TargetDefinition | undefined }> {
   let target: TargetDefinition | undefined;
   try {
     const definition = await sources.definitionOf(row.org_id, row.deployment_id);
     const targets = row.kind === "agent" ? definition.agents : definition.workflows;
     target = targets.find((candidate) => candidate.name === row.name);
-    const outcome = await run(sources, row, target, varsOf(definition, row.environment), pools);
+    const outcome = await run(sources, row, target, varsOf(definition, row.environment), pools, trace);
     const redactor = sources.redactorOf(row.org_id);
     return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), target };
   } catch (error) {
@@ -44,6 +45,7 @@ async function run(
   target: TargetDefinition | undefined,
   vars: Vars,
   pools: Pools,
+  trace: string | null,
 ): Promise<Outcome> {
   if (target === undefined) {
     const message = `The deployment has no ${row.kind} '${row.name}'.`;
@@ -68,6 +70,7 @@ async function run(
     unreadableSecrets: unreadable,
     vars,
     alone: row.alone === 1,
+    trace,
   });
 }
 

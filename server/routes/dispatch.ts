@@ -6,7 +6,7 @@ import { fail, toPublicError } from "../errors.ts";
 import { createOpenApiHandler, openApiPath } from "../openapi/index.ts";
 import type { App } from "../services/app.ts";
 import { registerServices, services } from "../services/index.ts";
-import { defaultEnvironment, environmentHeader } from "../services/request.ts";
+import { defaultEnvironment, environmentHeader, traceHeader } from "../services/request.ts";
 import { registerStandardServices } from "../services/standard/index.ts";
 import { Readiness } from "../services/standard/readiness.ts";
 import { validateRequests } from "../services/validation/interceptor.ts";
@@ -87,28 +87,31 @@ export function createDispatcher(options: DispatchOptions): Handler {
   const checkHost = createHostCheck(app.config);
   const cors = createCors(app.config.corsOrigins);
   const { access } = app.config.log;
+  const { tracer } = app;
 
   async function handle(request: Request, response: Response, measured: Measured): Promise<void> {
     checkHost(request);
     checkTransferCoding(request);
     if (cors.handle(request, response)) return;
     const { environment, path, query, target } = read(request);
+    const { span } = measured;
     const verb = request.method === "HEAD" ? "GET" : (request.method ?? "GET");
     const match = rules.match(verb, path);
     if (match !== null && "rule" in match && isWebhook(match)) {
       measured.handler = "webhook";
       const named = environment || defaultEnvironment;
-      return handleWebhook({ app, request, response, match, environment: named, report });
+      return handleWebhook({ app, request, response, match, environment: named, report, span });
     }
     discardRest(request, response);
     // The call is logged under the same id.
     if (access) request.headers[requestIdHeader] = requestIdOf(request);
+    if (span !== null) request.headers[traceHeader] = span.context;
     if (match !== null && "allow" in match && preflightMethods.has(request.method ?? "")) {
       const posted = rules.match("POST", path);
       const named = environment || defaultEnvironment;
       if (posted !== null && "rule" in posted && isWebhook(posted)) {
         measured.handler = "webhook";
-        const hook = { app, request, response, match: posted, environment: named, report };
+        const hook = { app, request, response, match: posted, environment: named, report, span };
         if (await handleUnposted(hook)) return;
         throw notAllowed(request, match.allow);
       }
@@ -160,7 +163,8 @@ export function createDispatcher(options: DispatchOptions): Handler {
   return (request, response) => {
     if (access) logAccess(request, response, app.senders.addressOf(request));
     const startedMs = performance.now();
-    const measured = { handler: "unknown" };
+    const span = tracer === null ? null : tracer.request(request.headers);
+    const measured = { handler: "unknown", span };
     // An error ends its own request only.
     handle(request, response, measured)
       .catch((error: unknown) => failed(request, response, error))

@@ -12,6 +12,7 @@ import type { Vault } from "../secrets/vault.ts";
 import type { Senders } from "../senders/senders.ts";
 import type { ObjectStorage } from "../storage/contract.ts";
 import type { Engine } from "../store/engine.ts";
+import type { Tracer } from "../telemetry/tracing/tracer.ts";
 import type { FetchUrl } from "../webhooks/fetch.ts";
 import type { WebhookLimits } from "../webhooks/limits.ts";
 import type { RejectionLog } from "../webhooks/rejection-log.ts";
@@ -52,6 +53,8 @@ export interface App {
   fetchUrl: FetchUrl;
   /** Requests that wait for their execution to finish (`Prefer: wait`). */
   waiters: Waiters;
+  /** Null without tracing. */
+  tracer: Tracer | null;
   /** Aborted when the server shuts down; ends streams. */
   closing: AbortSignal;
 }

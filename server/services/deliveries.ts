@@ -26,7 +26,7 @@ import { type Route, routeFrom } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";
 import { fitMessage, hasMessageLimit } from "./grpc-size.ts";
 import { listPage, pageOf } from "./page.ts";
-import { environmentFilter } from "./request.ts";
+import { environmentFilter, traceOf } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
 type DeliveryMethods = Pick<
@@ -118,7 +118,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
         : await originalRoute(row);
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
       const sources = sourcesOfKept(route, parseStored<Record<string, string>>(row.headers));
-      const accepted = await app.trigger.accept(route, payload, null, null, sources);
+      const accepted = await app.trigger.accept(route, payload, null, null, sources, traceOf(app, context));
       const response = await triggerResponse(app, context, orgId, accepted);
       response.unverified = row.outcome === "rejected" && row.http_status === 401;
       return response;

@@ -5,9 +5,18 @@ import {
   createContextKey,
   type HandlerContext,
 } from "@connectrpc/connect";
+import type { App } from "./app.ts";
 
 /** Set by the dispatcher from the prefix `/env/<environment>`; never accepted from a client. */
 export const environmentHeader = "svc-environment";
+
+/** Set by the dispatcher when requests are traced; ignored otherwise. */
+export const traceHeader = "svc-trace";
+
+/** The context of the request for the execution that it starts; null without tracing. */
+export function traceOf(app: Pick<App, "tracer">, context: HandlerContext): string | null {
+  return app.tracer === null ? null : context.requestHeader.get(traceHeader);
+}
 
 export const defaultEnvironment = "production";
 

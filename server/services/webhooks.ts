@@ -23,7 +23,7 @@ import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { listPage, pageOf, rowsAfter } from "./page.ts";
-import { environmentOf, hasExactNumbers } from "./request.ts";
+import { environmentOf, hasExactNumbers, traceOf } from "./request.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
 export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
@@ -57,7 +57,7 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       if (app.trigger.ignores(route, payload.value, {}, "") !== null) {
         return create(TriggerWebhookResponseSchema, { status: "ignored" });
       }
-      const accepted = await app.trigger.accept(route, payload, key, null);
+      const accepted = await app.trigger.accept(route, payload, key, null, undefined, traceOf(app, context));
       return await triggerResponse(app, context, route.orgId, accepted);
     },
 

@@ -355,6 +355,9 @@ CREATE TABLE environment_secrets (
   PRIMARY KEY (org_id, environment, name)
 );
 `,
+  `
+ALTER TABLE executions ADD COLUMN trace TEXT;
+`,
 ];
 
 /**

@@ -93,6 +93,7 @@ export class Trigger {
    *
    * @param received - makes the execution a delivery; null for a redelivery and for callers of the RPC protocols
    * @param sources - the request's; absent for callers of the RPC protocols, which have none
+   * @param trace - the context of the request; null without tracing
    * @throws ConnectError 422 when the key was used with another body
    */
   async accept(
@@ -101,8 +102,10 @@ export class Trigger {
     key: IdempotencyKey | null,
     received: ReceivedRequest | null,
     sources?: RequestSources,
+    trace: string | null = null,
   ): Promise<Accepted> {
     const row = newExecution(route, payload, received, sources);
+    if (trace !== null) row.trace = trace;
     const once = key === null ? null : { ...key, webhook: route.webhook };
     const { executionId, sameBody } = await this.#parts.executor.enqueue(row, once);
     if (!sameBody) throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another body.");

@@ -5,7 +5,7 @@ import { type Frame, FrameReader, FrameWriter } from "../runner/frames.ts";
 import { LineBuffer } from "../runner/lines/line-buffer.ts";
 import { maxFrameBytes, type ToRunner } from "../runner/protocol.ts";
 import type { PoolLimits } from "./contract.ts";
-import { ProtocolError } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 import { readRateLimited } from "./read-limited.ts";
 import type { StartedProcess } from "./start-process.ts";
 

@@ -12,6 +12,7 @@ import type { TargetKind, Vars } from "../../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { RunnerFailure, SerializedError, TargetSchemas, Violation } from "../runner/protocol.ts";
 import type { AttemptResponse } from "../runner/response.ts";
+import type { SpanMessage } from "../runner/tracing/limits.ts";
 import type { Boundary } from "../sandbox/boundary.ts";
 
 export type { SerializedError, TargetSchemas, Violation } from "../runner/protocol.ts";
@@ -40,6 +41,8 @@ export interface Attempt {
   unreadableSecrets: readonly string[];
   /** Whether it needs a runner that runs no other attempt at any time. */
   alone: boolean;
+  /** The context of its trace: a traceparent and, after a space, a tracestate. Absent without tracing. */
+  trace?: string | null;
 }
 
 /** Why an attempt failed. The runner reports some reasons, and the server determines the rest. */
@@ -83,6 +86,8 @@ export interface ChildExecutionRequest {
   key: string | null;
   /** The number of the call among those of its execution, from 0. */
   index: number;
+  /** The span of users' code that was active at the call; null for that of the attempt. */
+  spanId: string | null;
 }
 
 export type ChildExecutionResult =
@@ -92,6 +97,8 @@ export type ChildExecutionResult =
 export interface PoolEvents {
   /** Log lines of one runner, in the order in which they were written. Lines of an attempt come before its outcome. */
   log(deploymentId: string, entries: LogEntry[]): void;
+  /** An ended span of users' code, within the limits of `runner/tracing/limits.ts`. */
+  span?(executionId: string, span: SpanMessage): void;
   /** The response that an attempt sets with `ctx.respond`, before its outcome. */
   respond(executionId: string, response: AttemptResponse): void;
   /**
@@ -146,6 +153,8 @@ export interface PoolOptions {
   /** Of all runners. Default: this process's runtime without a sandbox. */
   boundary?: Boundary;
   events: PoolEvents;
+  /** Whether attempts are traced. Default: false. */
+  tracing?: boolean;
   /** Absolute path of a folder that only this pool uses. Each runner gets a folder in it, which is removed with the runner. */
   scratchRoot: string;
   locate(deploymentId: string): Promise<PackageLocation>;

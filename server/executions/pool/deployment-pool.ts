@@ -274,6 +274,7 @@ export class DeploymentPool {
     const runner = new RunnerProcess(this.#deploymentId, limits, {
       log: (deploymentId, entries) => events.log(deploymentId, entries),
       respond: (executionId, response) => events.respond(executionId, response),
+      span: (executionId, span) => events.span?.(executionId, span),
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
       changed: () => this.#pump(),

@@ -3,7 +3,7 @@ import { cutLine } from "../runner/lines/cut-line.ts";
 import type { LogMessage } from "../runner/protocol.ts";
 import type { LogEntry, LogLevel, PoolLimits } from "./contract.ts";
 import { defaultJsonDepth, isJson } from "./json-check.ts";
-import { ProtocolError } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 
 const strayWindowMs = 60_000;
 

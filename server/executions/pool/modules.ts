@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readFile, readlink, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { errorsFile } from "../runner/protocol.ts";
 
 /** The npm packages that the plugin imports. Their dependencies are found from these. */
@@ -57,6 +57,12 @@ export async function provideModules(directory: string): Promise<string[]> {
 
 let provided: Promise<Provided> | undefined;
 
+/** The API of OpenTelemetry: its folder, which the runner must be able to read, and the URL of its ESM. */
+export async function findTracingApi(): Promise<{ folder: string; url: string }> {
+  const { folder } = await packageOf("@opentelemetry/api", fileURLToPath(import.meta.url));
+  return { folder, url: pathToFileURL(join(folder, "dist", "index.mjs")).href };
+}
+
 async function findProvided(): Promise<Provided> {
   const here = fileURLToPath(import.meta.url);
   const root = join(dirname(here), "..", "..", "..");
@@ -90,7 +96,7 @@ async function packageOf(
   try {
     entry = await realpath(createRequire(importer).resolve(name));
   } catch (cause) {
-    throw new Error(`Cannot provide svc/plugin, which needs the npm package ${name}: it is not installed`, {
+    throw new Error(`Cannot start a runner, which needs the npm package ${name}: it is not installed`, {
       cause,
     });
   }

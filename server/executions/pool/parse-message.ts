@@ -1,5 +1,5 @@
 /** Validates messages of a runner. Users' code runs in the same process and may send anything. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../project/json.ts";
+import { isJsonObject, type JsonValue } from "../../../project/json.ts";
 import {
   type FromRunner,
   type LogMessage,
@@ -14,11 +14,8 @@ import {
 } from "../runner/protocol.ts";
 import { type AttemptResponse, responseProblem } from "../runner/response.ts";
 import { isJson } from "./json-check.ts";
-
-/** A message that violates the protocol. The server kills the runner. The message begins with `it`, the runner. */
-export class ProtocolError extends Error {
-  override readonly name: string = "ProtocolError";
-}
+import { parseSpan, spanId } from "./parse-span.ts";
+import { enumerated, integer, object, ProtocolError, string } from "./parse-value.ts";
 
 const maxNameLength = 256;
 const maxErrorTextLength = 64 * 1024;
@@ -73,7 +70,10 @@ export function parseMessage(value: JsonValue): FromRunner {
         name: string(message.name, maxNameLength),
         input: object(message.input),
         key: message.key === null ? null : string(message.key, maxNameLength),
+        spanId: message.spanId === null ? null : spanId(message.spanId),
       };
+    case "span":
+      return { t: "span", id: string(message.id, maxNameLength), span: parseSpan(message.span) };
     case "loaded":
       return {
         t: "loaded",
@@ -147,27 +147,4 @@ function schema(value: JsonValue | undefined): string | null {
     throw new ProtocolError("it sent a schema that is not a JSON object");
   }
   return text;
-}
-
-function object(value: JsonValue | undefined): JsonObject {
-  if (!isJsonObject(value)) throw new ProtocolError("it sent a value that must be an object");
-  return value;
-}
-
-function string(value: JsonValue | undefined, maxLength: number = Number.POSITIVE_INFINITY): string {
-  if (typeof value !== "string") throw new ProtocolError("it sent a value that must be a string");
-  if (value.length > maxLength) throw new ProtocolError("it sent a string over the length limit");
-  return value;
-}
-
-function integer(value: JsonValue | undefined): number {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw new ProtocolError("it sent a value that must be a non-negative integer");
-  }
-  return value as number;
-}
-
-function enumerated<Word extends string>(value: JsonValue | undefined, words: readonly Word[]): Word {
-  for (const word of words) if (word === value) return word;
-  throw new ProtocolError("it sent a value that is not one of its enumeration");
 }

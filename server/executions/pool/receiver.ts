@@ -5,7 +5,8 @@ import type { LogEntry, PoolLimits } from "./contract.ts";
 import { isCrashOutput } from "./crash-output.ts";
 import { defaultJsonDepth, isJson } from "./json-check.ts";
 import { LogLimiter } from "./log-limiter.ts";
-import { ProtocolError, parseFrame, parseMessage } from "./parse-message.ts";
+import { parseFrame, parseMessage } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 
 export type Message = Exclude<FromRunner, { t: "log" | "done" }>;
 

@@ -22,7 +22,7 @@ import {
   timeoutMessage,
   violated,
 } from "./outcomes.ts";
-import { ProtocolError } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 import { type Message, Receiver } from "./receiver.ts";
 import { type AbortReason, RunningAttempt } from "./running-attempt.ts";
 import { RunningAttempts, toMessage } from "./running-attempts.ts";
@@ -101,7 +101,8 @@ export class RunnerProcess {
     }
     const { outputBytes, jsonDepth = defaultJsonDepth, logLineBytes, logLines } = this.#limits;
     const limits = { outputBytes, jsonDepth, logLineBytes, logLines };
-    this.#connection.send({ t: "init", directory: options.directory, limits });
+    const { directory, tracing } = options;
+    this.#connection.send({ t: "init", directory, limits, tracing });
     // `end` may have been called during the start.
     if (this.#state !== "starting") this.#connection.kill();
     const timer = setTimeout(() => this.end(`It was not ready within ${startMs / 1000} s`), startMs);
@@ -250,6 +251,10 @@ export class RunnerProcess {
       case "runChild":
         this.#onRunChild(message);
         return;
+      case "span":
+        this.#attempts.get(message.id).countSpan();
+        this.#events.span?.(message.id, message.span);
+        return;
       case "loaded": {
         const resolve = this.#loads.get(message.module);
         if (resolve === undefined) throw new ProtocolError("it loaded a module that was not requested");
@@ -289,10 +294,10 @@ export class RunnerProcess {
   }
 
   async #runChild(running: RunningAttempt, call: ChildExecutionCall, signal: AbortSignal): Promise<void> {
-    const { id, index, name, input, key } = call;
+    const { id, index, name, input, key, spanId } = call;
     let result: ChildExecutionResult;
     try {
-      result = await this.#events.runChildExecution(id, { name, input, key, index }, signal);
+      result = await this.#events.runChildExecution(id, { name, input, key, index, spanId }, signal);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
       result = { executionId: "", error: { name, message, stack: "" } };

@@ -1,8 +1,9 @@
 /** An attempt that was assigned to a runner. */
 import { maxPendingChildExecutions } from "../runner/protocol.ts";
+import { maxSpans } from "../runner/tracing/limits.ts";
 import type { Attempt, Outcome } from "./contract.ts";
 import { timedOut } from "./outcomes.ts";
-import { ProtocolError } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 
 /** The maximum delay of a timer. A longer delay would fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
@@ -24,6 +25,7 @@ export class RunningAttempt {
   #childCount = 0;
   #responded = false;
   #logLines = 0;
+  #spans = 0;
 
   constructor(attempt: Attempt, resolve: (outcome: Outcome) => void, onTimeout: () => void) {
     this.attempt = attempt;
@@ -78,6 +80,11 @@ export class RunningAttempt {
   countLogLine(limit: number): void {
     if (++this.#logLines > limit + 1)
       throw new ProtocolError("it sent more log lines than an execution may write");
+  }
+
+  /** @throws ProtocolError for more spans than a runner passes on */
+  countSpan(): void {
+    if (++this.#spans > maxSpans) throw new ProtocolError("it sent more spans than an execution may make");
   }
 
   settle(outcome: Outcome): void {

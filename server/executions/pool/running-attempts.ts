@@ -1,7 +1,7 @@
 /** The attempts in one runner. */
 import type { AttemptMessage } from "../runner/protocol.ts";
 import type { Attempt } from "./contract.ts";
-import { ProtocolError } from "./parse-message.ts";
+import { ProtocolError } from "./parse-value.ts";
 import type { AbortReason, RunningAttempt } from "./running-attempt.ts";
 
 export class RunningAttempts {
@@ -101,5 +101,6 @@ export function toMessage(attempt: Attempt): AttemptMessage {
     secrets: attempt.secrets,
     vars: attempt.vars ?? {},
     unreadableSecrets: attempt.unreadableSecrets,
+    trace: attempt.trace ?? null,
   };
 }

@@ -30,6 +30,8 @@ export interface StartOptions {
   scratch: string;
   /** The limit of V8's heap. */
   heapBytes: number;
+  /** The URL of the API of OpenTelemetry; null without tracing. */
+  tracing: string | null;
 }
 
 export interface StartedProcess {

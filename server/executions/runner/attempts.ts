@@ -20,6 +20,7 @@ import type {
   Violation,
 } from "./protocol.ts";
 import type { AttemptResponse } from "./response.ts";
+import { RunnerTracing } from "./tracing/index.ts";
 import { violationsOf } from "./validate.ts";
 
 export class Attempts implements AttemptHost {
@@ -28,12 +29,23 @@ export class Attempts implements AttemptHost {
   readonly #channel: Channel;
   readonly #describer: ErrorDescriber;
   readonly #live = new Map<string, RunningAttempt>();
+  /** Resolves when users' code may be loaded; null without tracing. */
+  readonly #tracing: Promise<RunnerTracing | null> | null;
+  #openTracing: RunnerTracing | null = null;
 
-  constructor(channel: Channel, directory: string, modules: Modules, limits: RunnerLimits) {
+  /** @param tracing - the URL of the API of OpenTelemetry; null without tracing */
+  constructor(
+    channel: Channel,
+    directory: string,
+    modules: Modules,
+    limits: RunnerLimits,
+    tracing: string | null,
+  ) {
     this.#channel = channel;
     this.modules = modules;
     this.limits = limits;
     this.#describer = new ErrorDescriber(directory, process.cwd());
+    this.#tracing = tracing === null ? null : this.#startTracing(tracing);
   }
 
   receive(message: Exclude<ToRunner, { t: "init" | "ping" }>): void {
@@ -85,6 +97,10 @@ export class Attempts implements AttemptHost {
     return this.#describer.describe(thrown);
   }
 
+  activeSpanId(attempt: Attempt): string | null {
+    return this.#openTracing?.activeSpanId(attempt) ?? null;
+  }
+
   logOf(attempt: Attempt): Log {
     return logFor(this, attempt);
   }
@@ -118,10 +134,34 @@ export class Attempts implements AttemptHost {
   #start(attempt: AttemptMessage): void {
     const execution = new RunningAttempt(this, attempt);
     this.#live.set(execution.id, execution);
-    runIn(execution, () => void execution.start());
+    const start = () => runIn(execution, () => void execution.start());
+    const { trace } = attempt;
+    if (trace === null || this.#tracing === null) {
+      start();
+      return;
+    }
+    void this.#tracing.then((tracing) => {
+      if (tracing === null) start();
+      else tracing.run(execution, trace, start);
+    });
+  }
+
+  /** Without the API the attempts run untraced. */
+  async #startTracing(url: string): Promise<RunnerTracing | null> {
+    try {
+      const api = (await import(url)) as typeof import("@opentelemetry/api");
+      this.#openTracing = new RunnerTracing(api, ({ id }, span) =>
+        this.#channel.send({ t: "span", id, span }),
+      );
+      return this.#openTracing;
+    } catch (error) {
+      this.write(undefined, "warn", `Cannot trace: ${this.#show(error)}`);
+      return null;
+    }
   }
 
   async #load(module: string): Promise<void> {
+    await this.#tracing;
     try {
       const schemas = schemasOf(await this.modules.load(module));
       this.#channel.send({ t: "loaded", module, error: null, file: null, line: null, schemas });

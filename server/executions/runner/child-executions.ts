@@ -92,7 +92,8 @@ export class ChildExecutions {
       );
     }
     const json = toJson(input, `the input of ${name}`, maxChildInputBytes, this.#host.limits.jsonDepth);
-    return { name, input: JSON.parse(json) as JsonObject, key: key ?? null };
+    const spanId = this.#host.activeSpanId(this.#attempt);
+    return { name, input: JSON.parse(json) as JsonObject, key: key ?? null, spanId };
   }
 }
 

@@ -30,6 +30,8 @@ export interface ChildExecutionCall {
   name: string;
   input: JsonObject;
   key: string | null;
+  /** The active span; null for that of the attempt. */
+  spanId: string | null;
 }
 
 /** Writes log lines. */
@@ -51,4 +53,5 @@ export interface AttemptHost extends LogSink {
   respond(attempt: Attempt, response: AttemptResponse): void;
   runChild(attempt: Attempt, call: ChildExecutionCall): void;
   logOf(attempt: Attempt): Log;
+  activeSpanId(attempt: Attempt): string | null;
 }

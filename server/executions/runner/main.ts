@@ -31,8 +31,8 @@ function onMessage(message: ToRunner): void {
   else attempts?.receive(message);
 }
 
-function start({ directory, limits }: Extract<ToRunner, { t: "init" }>): Attempts {
-  const started = new Attempts(channel, directory, new Modules(directory), limits);
+function start({ directory, limits, tracing }: Extract<ToRunner, { t: "init" }>): Attempts {
+  const started = new Attempts(channel, directory, new Modules(directory), limits, tracing);
   captureConsole(started);
   captureStreams(started);
   process.on("uncaughtException", (error) => started.uncaught(error));

@@ -9,6 +9,7 @@
 import type { Context } from "../../../project/authoring.ts";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { AttemptResponse } from "./response.ts";
+import type { SpanMessage } from "./tracing/limits.ts";
 
 export interface SerializedError {
   name: string;
@@ -42,7 +43,8 @@ export interface RunnerLimits {
 /** From the server to a runner. */
 export type ToRunner =
   /** The first message. */
-  | { t: "init"; directory: string; limits: RunnerLimits }
+  /** @property tracing - the URL of the API of OpenTelemetry; null without tracing */
+  | { t: "init"; directory: string; limits: RunnerLimits; tracing: string | null }
   | { t: "start"; attempt: AttemptMessage }
   /** Aborts the signal of an attempt. */
   | { t: "abort"; id: string; reason: "timeout" | "cancel"; message: string }
@@ -74,6 +76,8 @@ export interface AttemptMessage {
   vars: Record<string, string | number | boolean>;
   /** Names of secrets that the server could not open. Code that reads one gets an error. */
   unreadableSecrets: readonly string[];
+  /** The context of the attempt: a traceparent and, after a space, a tracestate. Null without tracing. */
+  trace: string | null;
 }
 
 /** Why an attempt failed: its code threw an error or called `process.exit`, or its input, output or module is invalid. */
@@ -101,7 +105,18 @@ export type FromRunner =
   | { t: "log"; entries: LogMessage[] }
   /** The response that the code sets with `ctx.respond`. At most once in an attempt. */
   | { t: "respond"; id: string; response: AttemptResponse }
-  | { t: "runChild"; id: string; index: number; name: string; input: JsonObject; key: string | null }
+  | {
+      t: "runChild";
+      id: string;
+      index: number;
+      name: string;
+      input: JsonObject;
+      key: string | null;
+      /** The span that was active at the call; null for that of the attempt. */
+      spanId: string | null;
+    }
+  /** An ended span of users' code. */
+  | { t: "span"; id: string; span: SpanMessage }
   | {
       t: "loaded";
       module: string;

@@ -16,7 +16,7 @@ import { type Caller, setCaller } from "../../auth/caller.ts";
 import type { Limits } from "../../config.ts";
 import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
 import type { Sender } from "../../senders/senders.ts";
-import { withExactNumbers } from "../../services/request.ts";
+import { traceHeader, withExactNumbers } from "../../services/request.ts";
 import { isJsonContentType, readBody } from "../../webhooks/body.ts";
 import { parseJsonObject } from "../../webhooks/json.ts";
 import { type Request, type Response, sendError, sendJson } from "../answer.ts";
@@ -38,6 +38,7 @@ const passedHeaders = [
   "idempotency-key",
   "prefer",
   "svc-environment",
+  traceHeader,
   timeoutHeader,
   requestIdHeader,
   "traceparent",

@@ -11,6 +11,7 @@ import { reasonIn } from "../../errors/details.ts";
 import { executionFailure, fail, statusOf, toPublicError } from "../../errors.ts";
 import type { App } from "../../services/app.ts";
 import { metrics } from "../../telemetry/metrics/index.ts";
+import type { RequestSpan } from "../../telemetry/tracing/tracer.ts";
 import { readBody } from "../../webhooks/body.ts";
 import { isCloudEvent } from "../../webhooks/content/cloud-event.ts";
 import { contentKindOf } from "../../webhooks/content/kind.ts";
@@ -52,6 +53,8 @@ export interface WebhookRequest {
   match: Match;
   environment: string;
   report: Report;
+  /** Null without tracing. */
+  span: RequestSpan | null;
 }
 
 export async function handleWebhook(hook: WebhookRequest): Promise<void> {
@@ -187,7 +190,7 @@ function ignore(hook: WebhookRequest, route: Route, rejection: Rejection, conten
 }
 
 async function accept(
-  { app, request, response }: WebhookRequest,
+  { app, request, response, span }: WebhookRequest,
   route: Route,
   payload: Payload,
   key: IdempotencyKey | null,
@@ -198,7 +201,15 @@ async function accept(
   const isMapped = route.mapping?.usesRequest === true;
   const sources = isMapped ? sourcesOfRequest(route, kept, request.url ?? "") : undefined;
   const received = { headers: JSON.stringify(kept), sizeBytes };
-  const accepted = await app.trigger.accept(route, payload, key, received, sources);
+  const accepted = await app.trigger.accept(
+    route,
+    payload,
+    key,
+    received,
+    sources,
+    span === null ? null : span.context,
+  );
+  if (span !== null) span.executionId = accepted.executionId;
   const { executionId, replayed } = accepted;
   if (app.config.log.access) noteExecution(response, executionId);
   if (replayed) headers["idempotent-replayed"] = "true";

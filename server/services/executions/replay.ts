@@ -18,6 +18,8 @@ export interface Replay {
   deploymentId: string;
   /** The deployment whose schema has accepted the input. */
   checked: string | null;
+  /** The context of the request; null without tracing. */
+  trace: string | null;
 }
 
 export function* replay({
@@ -25,6 +27,7 @@ export function* replay({
   input,
   deploymentId,
   checked,
+  trace,
 }: Replay): Program<ExecutionRow | Unchecked> {
   const { org_id, kind, name, environment } = original;
   const target = deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId);
@@ -45,6 +48,7 @@ export function* replay({
     environment,
     input: input ?? original.input,
     replay_of: original.execution_id,
+    trace,
     created_at: now,
   });
   const row = yield* getExecution(org_id, executionId);

@@ -31,7 +31,7 @@ import { detailed, toExecution, toExecutionSummary } from "../convert.ts";
 import { tailLogs, watchExecution } from "../follow.ts";
 import { hasMessageLimit } from "../grpc-size.ts";
 import { listPage, pageOf } from "../page.ts";
-import { environmentFilter, environmentOf, hasExactNumbers } from "../request.ts";
+import { environmentFilter, environmentOf, hasExactNumbers, traceOf } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
 import { InputChecks, Unchecked } from "./input-check.ts";
 import { replay } from "./replay.ts";
@@ -93,6 +93,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
           deployment_id: target.deployment_id,
           environment,
           input: input.text,
+          trace: traceOf(app, context),
           created_at: now,
         };
         const [accepted] = yield* acceptExecutions([{ execution, once }], now);
@@ -134,6 +135,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
       const { orgId } = callerOf(context);
       const original = await require(orgId, request.executionId);
       const { deploymentId } = request;
+      const trace = traceOf(app, context);
       const edited =
         request.input === undefined
           ? null
@@ -143,7 +145,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
         orgId,
         input: edited?.value ?? {},
         key: null,
-        store: (checked) => engine.write(() => replay({ original, input, deploymentId, checked })),
+        store: (checked) => engine.write(() => replay({ original, input, deploymentId, checked, trace })),
       });
       return toExecution(row, hasMessageLimit(context));
     },

@@ -63,6 +63,7 @@ export const claimedColumns = [
   "attempt_started_at",
   "created_at",
   "due_at",
+  "trace",
 ] as const;
 
 const mark = "named ";

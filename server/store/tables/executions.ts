@@ -56,12 +56,14 @@ export interface ExecutionRow {
   size_bytes: number | null;
   /** The response that the code has set, as JSON text of `{status, headers, body}`; null when it has set none. */
   response: string | null;
+  /** The context of the trace that it belongs to: a traceparent and, after a space, a tracestate. */
+  trace: string | null;
 }
 
 /** An execution without its values. */
 export type ExecutionSummary = Omit<
   ExecutionRow,
-  "input" | "output" | "unmapped" | "mapping" | "payload" | "headers" | "response"
+  "input" | "output" | "unmapped" | "mapping" | "payload" | "headers" | "response" | "trace"
 >;
 
 /** The columns of a new execution. */
@@ -84,6 +86,7 @@ export interface NewExecution {
   parent_execution_id?: string | null;
   parent_key?: string | null;
   depth?: number;
+  trace?: string | null;
   created_at: number;
   /** Present when the accepting worker runs the execution immediately. */
   lease?: { owner: string; untilMs: number };
@@ -102,14 +105,14 @@ export interface ExecutionFilter {
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
   unmapped, mapping, replay_of, parent_execution_id, parent_key, depth, due_at, created_at, status, lease_owner,
-  lease_until, started_at, attempt_started_at, webhook, payload, headers, size_bytes)
+  lease_until, started_at, attempt_started_at, webhook, payload, headers, size_bytes, trace)
 SELECT r.org_id, r.execution_id, r.kind, r.name, r.origin, r.deployment_id, r.environment, r.input, r.unmapped, r.mapping,
   r.replay_of, r.parent_execution_id, r.parent_key, r.depth, r.created_at, r.created_at, r.status, r.lease_owner,
-  r.lease_until, r.started_at, r.started_at, r.webhook, r.payload, r.headers, r.size_bytes
+  r.lease_until, r.started_at, r.started_at, r.webhook, r.payload, r.headers, r.size_bytes, r.trace
 FROM ROWS(org_id text, execution_id text, kind text, name text, origin text, deployment_id text, environment text,
   input text, unmapped text, mapping text, replay_of text, parent_execution_id text, parent_key text, depth int,
   created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, payload text,
-  headers text, size_bytes int) r`;
+  headers text, size_bytes int, trace text) r`;
 /** Another call may have started the same child execution. */
 const INSERT_CHILD = `${INSERT} WHERE true ON CONFLICT DO NOTHING RETURNING executions.execution_id`;
 /** For webhooks without a mapping: fewer parameters to bind on the hot path. */
@@ -120,6 +123,9 @@ SELECT r.org_id, r.execution_id, r.kind, r.name, 'webhook', r.deployment_id, r.e
 FROM ROWS(org_id text, execution_id text, kind text, name text, deployment_id text, environment text, input text,
   created_at int, status text, lease_owner text, lease_until int, started_at int, webhook text, headers text,
   size_bytes int) r`;
+const INSERT_TRACED_WEBHOOK = INSERT_WEBHOOK.replace("size_bytes)", "size_bytes, trace)")
+  .replace("r.size_bytes", "r.size_bytes, r.trace")
+  .replace("size_bytes int)", "size_bytes int, trace text)");
 const SELECT = "SELECT * FROM executions WHERE org_id = ?1 AND execution_id = ?2";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ?1 AND parent_execution_id = ?2 AND parent_key = ?3";
@@ -162,12 +168,17 @@ export function* insertExecution(row: NewExecution): Program<void> {
 /** Inserts executions, and wakes the workers when some are queued. */
 export function* insertExecutions(rows: readonly NewExecution[]): Program<void> {
   const webhooks: SqlValue[][] = [];
+  const traced: SqlValue[][] = [];
   const others: SqlValue[][] = [];
   for (const row of rows) {
-    if (row.origin === "webhook" && row.mapping === undefined) webhooks.push(webhookValues(row));
-    else others.push(values(row));
+    if (row.origin === "webhook" && row.mapping === undefined) {
+      const { trace = null } = row;
+      if (trace === null) webhooks.push(webhookValues(row));
+      else traced.push([...webhookValues(row), trace]);
+    } else others.push(values(row));
   }
   if (webhooks.length > 0) yield* runEach(INSERT_WEBHOOK, webhooks);
+  if (traced.length > 0) yield* runEach(INSERT_TRACED_WEBHOOK, traced);
   if (others.length > 0) yield* runEach(INSERT, others);
   yield* notifyQueued(rows);
 }
@@ -232,6 +243,7 @@ function values(row: NewExecution): SqlValue[] {
     row.payload ?? null,
     row.headers ?? null,
     row.size_bytes ?? null,
+    row.trace ?? null,
   ];
 }
 
@@ -248,6 +260,7 @@ export function toRow({ lease, ...row }: NewExecution): ExecutionRow {
     parent_execution_id: null,
     parent_key: null,
     depth: 0,
+    trace: null,
     ...row,
     status: lease === undefined ? "queued" : "running",
     output: null,

@@ -32,6 +32,7 @@ export type RecordedMetric =
   | "storageDuration"
   | "storageFailures"
   | "loopDelay"
+  | "spans"
   | "logEntries";
 
 export type ObservedMetric =
@@ -168,6 +169,11 @@ export const recorded: Record<RecordedMetric, Definition> = {
     "svc_event_loop_delay_seconds",
     delayBuckets,
     "How late a timer of the server's event loop fired, measured ten times per second",
+  ),
+  spans: counter(
+    "svc_trace_spans_total",
+    "Spans by outcome: `exported`, `dropped_queue_full`, or `dropped_not_accepted` by the collector",
+    "outcome",
   ),
   logEntries: counter("svc_log_entries_total", "Entries of the server log by level", "level"),
 };

@@ -26,6 +26,7 @@ interface Metrics {
   storageDuration: Histogram;
   storageFailures: Counter;
   loopDelay: Histogram;
+  spans: Counter;
   logEntries: Counter;
 }
 
@@ -48,6 +49,7 @@ export const metrics: Metrics = {
   storageDuration: new Histogram(recorded.storageDuration),
   storageFailures: new Counter(recorded.storageFailures),
   loopDelay: new Histogram(recorded.loopDelay),
+  spans: new Counter(recorded.spans),
   logEntries: new Counter(recorded.logEntries),
 };
 

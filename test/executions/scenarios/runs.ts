@@ -8,7 +8,7 @@ export const runs: Scenario[] = [
     ({ outcome, calls }, expect) => {
       expect(outcome).toEqual({ type: "succeeded", output: '{"a":[1,null]}' });
       expect(calls).toEqual([
-        { executionId: "exe_1", name: "echo", input: { a: [1, null] }, key: "mine", index: 0 },
+        { executionId: "exe_1", name: "echo", input: { a: [1, null] }, key: "mine", index: 0, spanId: null },
       ]);
     },
   ),

@@ -56,7 +56,28 @@ const log = (id: string, fields: string) => ({
   entries: [{ id, level: "info", text: "", fields, atMs: Date.now() }],
 });
 
+const span = (id: string, more: object) => ({
+  t: "span",
+  id,
+  span: {
+    spanId: "00f067aa0ba902b7",
+    parentId: "00f067aa0ba902b7",
+    name: "a",
+    kind: 0,
+    startMs: 1,
+    endMs: 2,
+    attributes: {},
+    events: [],
+    status: { code: 0, message: "" },
+    scope: "s",
+    ...more,
+  },
+});
+
 const forgeries: Record<string, Forgery> = {
+  spanForOther: (_, other) => send(message(span(other, {}))),
+  spanShape: ({ executionId: id }) => send(message(span(id, { attributes: { a: {} } }))),
+  manySpans: ({ executionId: id }) => send(message(...Array.from({ length: 1001 }, () => span(id, {})))),
   respondForOther: (_, other) => send(message(respond(other, {}))),
   respondTwice: ({ executionId: id }) => send(message(respond(id, {}), respond(id, {}))),
   respondCookie: ({ executionId: id }) => send(message(respond(id, { headers: { "set-cookie": "a=b" } }))),
@@ -77,13 +98,15 @@ const forgeries: Record<string, Forgery> = {
       }),
     ),
   runForOther: (_, other) =>
-    send(message({ t: "runChild", id: other, index: 0, name: "a", input: {}, key: null })),
+    send(message({ t: "runChild", id: other, index: 0, name: "a", input: {}, key: null, spanId: null })),
   logForOther: (_, other) =>
     send(message({ t: "log", entries: [{ id: other, level: "info", text: "forged", atMs: 0 }] })),
   doneTwice: ({ executionId }) =>
     send(message({ t: "done", id: executionId, output: "1" }, { t: "done", id: executionId, output: "2" })),
   runOutOfOrder: ({ executionId }) =>
-    send(message({ t: "runChild", id: executionId, index: 7, name: "a", input: {}, key: null })),
+    send(
+      message({ t: "runChild", id: executionId, index: 7, name: "a", input: {}, key: null, spanId: null }),
+    ),
   runFlood: ({ executionId }) => {
     const call = (index: number): unknown => ({
       t: "runChild",
@@ -92,12 +115,14 @@ const forgeries: Record<string, Forgery> = {
       name: "gate",
       input: { gate: "never" },
       key: null,
+      spanId: null,
     });
     for (let i = 0; i < 100_000; i += 100)
       send(message(...Array.from({ length: 100 }, (_, k) => call(i + k))));
   },
   ready: () => send(message({ t: "ready" })),
-  loaded: () => send(message({ t: "loaded", module: "agents/x.ts", error: null, file: null, line: null })),
+  loaded: () =>
+    send(message({ t: "loaded", module: "agents/x.ts", error: null, file: null, line: null, schemas: null })),
   unknownType: () => send(message({ t: "shutdown" })),
   unknownKind: () => send(frame("[]", 9)),
   notJson: () => send(frame("[{]")),
