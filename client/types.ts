@@ -7,11 +7,13 @@ import type { Plain } from "./plain.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 export type TargetKind = "agent" | "workflow";
+/** An `alert` is a request to the webhook of `on_failure`. */
+export type ExecutionKind = TargetKind | "alert";
 
 /** One run of an agent or workflow, from trigger to final state. Times are `Date`s, `input` and `output` are JSON. */
 export interface Execution extends Omit<Plain<ExecutionMessage>, "status" | "kind"> {
   status: ExecutionStatus;
-  kind: TargetKind;
+  kind: ExecutionKind;
 }
 
 /** A log entry. */
@@ -43,7 +45,7 @@ export interface ListOptions extends CallOptions {
   status?: ExecutionStatus | undefined;
   /** Name of the agent or workflow. */
   name?: string | undefined;
-  kind?: TargetKind | undefined;
+  kind?: ExecutionKind | undefined;
   /** Executions accepted at or after this time. */
   since?: Date | undefined;
   /** Default: the environment of the base URL; all environments for the plain base URL. */

@@ -17,7 +17,7 @@ export interface Context {
   readonly executionId: string;
   /** From 1. Greater than 1 after a failed attempt. */
   readonly attempt: number;
-  readonly trigger: "webhook" | "schedule" | "run" | "replay" | "child" | "test";
+  readonly trigger: "webhook" | "schedule" | "run" | "replay" | "child" | "failure" | "test";
   readonly deploymentId: string;
   readonly organizationId: string;
   readonly environment: string;

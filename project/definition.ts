@@ -19,6 +19,8 @@ export interface ProjectDefinition {
    * restriction to the operator's.
    */
   network: string[] | null;
+  /** Called when an execution has failed for good. Absent without one. */
+  onFailure?: FailureHook;
   /** Variables of all environments. Absent without any. */
   vars?: Vars;
   /** Settings of single environments, by name. Absent without any. */
@@ -32,6 +34,9 @@ export interface EnvironmentDefinition {
   /** Replace those of the project. */
   vars: Vars;
 }
+
+/** An agent or workflow of the project, or a webhook whose requests the secret with this name signs. */
+export type FailureHook = { kind: TargetKind; name: string } | { url: string; secret: string };
 
 export interface TargetDefinition {
   kind: TargetKind;
@@ -51,6 +56,8 @@ export interface TargetDefinition {
   /** Present when the file has `retry_policy` without `enable_retry`, which has no effect. */
   hasUnusedRetryPolicy?: true;
   webhooks: WebhookDefinition[];
+  /** Its failures do not call the failure hook of the project. */
+  onFailure?: false;
 }
 
 export interface RetryPolicy {

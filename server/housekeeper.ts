@@ -5,6 +5,7 @@
  */
 import type { ObjectStorage } from "./storage/contract.ts";
 import type { Engine, Program } from "./store/engine.ts";
+import { deleteOldWindows } from "./store/tables/alerts.ts";
 import { deleteOldDeliveries } from "./store/tables/deliveries.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
 import {
@@ -77,6 +78,7 @@ export class Housekeeper {
     await this.#parts.engine.write(function* () {
       yield* failAbandoned(nowMs - hourMs, nowMs);
       yield* deleteOldChecks(nowMs - hourMs);
+      yield* deleteOldWindows(nowMs - hourMs);
     });
     const expiredBefore = nowMs - retentionDays * dayMs;
     await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));

@@ -6,6 +6,7 @@ import { KeyWatch } from "./auth/key-watch.ts";
 import type { Config } from "./config.ts";
 import { type OpenStore, openStorage, openStore } from "./drivers.ts";
 import { StartError } from "./errors.ts";
+import { createPost } from "./executions/alerts/post.ts";
 import { Executor } from "./executions/executor.ts";
 import { LogWriter } from "./executions/log-writer.ts";
 import { RemotePools } from "./executions/module-checks/remote-pools.ts";
@@ -184,6 +185,9 @@ async function compose(parts: Parts): Promise<RunningServer> {
       return opened;
     },
     redactorOf: (orgId) => redactors.of(orgId),
+    post: createPost(config.runners.network),
+    // A developer's failures must not reach the operators of the deployed project.
+    reportsFailures: local === null,
     retriesAtOnce: local?.purpose === "test",
     onAttempt: (executionId) => local?.onAttempt(executionId),
   });

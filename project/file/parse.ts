@@ -2,6 +2,7 @@
 import type { ProjectDefinition, TargetKind } from "../definition.ts";
 import type { Problem } from "../problem.ts";
 import { readNetwork } from "./network.ts";
+import { readOnFailure } from "./on-failure.ts";
 import { Report } from "./report.ts";
 import { readText } from "./scalars.ts";
 import { readSchedules } from "./schedule.ts";
@@ -52,6 +53,7 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
     "network",
     "vars",
     "environments",
+    "on_failure",
   ]);
   if (fields === null) return null;
   const nameView = fields.require("name");
@@ -66,10 +68,13 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   const network = networkView === null ? null : readNetwork(networkView);
   const vars = readVars(fields.get("vars"));
   const environments = readEnvironments(fields.get("environments"));
+  const hookView = fields.get("on_failure");
+  const onFailure = hookView === null ? null : readOnFailure(hookView, claimed);
   if (name === null || version === null) return null;
   return {
     ...{ name, version, agents, workflows, schedules, network },
     ...(Object.keys(vars).length > 0 && { vars }),
     ...(Object.keys(environments).length > 0 && { environments }),
+    ...(onFailure !== null && { onFailure }),
   };
 }

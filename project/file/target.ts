@@ -38,6 +38,7 @@ function readTarget(
     "timeout",
     "enable_retry",
     "retry_policy",
+    "on_failure",
     "webhooks",
   ]);
   if (fields === null) return null;
@@ -56,6 +57,10 @@ function readTarget(
   const retries = enableRetry === null ? false : readBoolean(enableRetry);
   const policyView = fields.get("retry_policy");
   const policy = policyView === null ? defaultPolicy : readPolicy(policyView);
+  const hookView = fields.get("on_failure");
+  if (hookView !== null && hookView.value !== false) {
+    hookView.fail(`${hookView.path} must be false: on_failure of the project names the hook`);
+  }
   const webhooks = readWebhooks(fields.get("webhooks"));
   if (nameView === null || name === null) return null;
 
@@ -87,6 +92,7 @@ function readTarget(
     retry: retries ? policy : null,
     ...(enableRetry === null && policyView !== null && { hasUnusedRetryPolicy: true }),
     webhooks,
+    ...(hookView !== null && { onFailure: false }),
   };
 }
 

@@ -42,6 +42,21 @@ export const projectSchema: Schema = {
         },
         { propertyNames: name("Name of an environment.") },
       ),
+      on_failure: {
+        description:
+          "Called when an execution has failed for good: the name of an agent or workflow of this file, or a webhook.",
+        anyOf: [
+          name("An agent or workflow."),
+          map(
+            "A webhook, whose requests are signed as Standard Webhooks.",
+            {
+              url: text("An http or https URL.", { pattern: "^[Hh][Tt][Tt][Pp][Ss]?:" }),
+              secret: name("Name of the secret whsec_… that signs the requests."),
+            },
+            { required: ["url", "secret"] },
+          ),
+        ],
+      },
     },
     { required: ["name", "version"] },
   ) as object),

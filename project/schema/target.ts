@@ -32,6 +32,7 @@ export function target(kind: TargetKind): Schema {
     }),
     enable_retry: flag("Whether a failed attempt is retried.", false),
     retry_policy: retryPolicy,
+    on_failure: choice(`Whether failures of the ${kind} call on_failure of the project.`, [false]),
     webhooks: optionalList(`Webhooks that run the ${kind}.`, ref("webhook")),
   };
   const purpose =

@@ -7,7 +7,7 @@
  * in the queue, and by a sweep once per second, because a notification may be lost.
  */
 import { setTimeout } from "node:timers/promises";
-import type { TargetDefinition } from "../../project/definition.ts";
+import type { RetryPolicy } from "../../project/definition.ts";
 import type { Limits } from "../config.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
@@ -54,6 +54,8 @@ export interface ExecutorOptions extends AttemptSources {
   tracer?: Tracer | null;
   /** Whether retries start without the delay of their policy. Default: false. */
   retriesAtOnce?: boolean;
+  /** Whether failures call `on_failure` of their project. Default: true. */
+  reportsFailures?: boolean;
   /** Called when an attempt starts. */
   onAttempt?(executionId: string): void;
 }
@@ -85,11 +87,11 @@ export class Executor {
   #pumping = false;
 
   constructor(options: ExecutorOptions) {
-    const { engine, limits } = options;
+    const { engine, limits, reportsFailures = true } = options;
     this.#options = options;
     this.#limiter = new ConcurrencyLimiter(limits.concurrency);
     this.#accepted = new Batch(engine, (requests) => acceptExecutions(requests, Date.now()));
-    this.#transitions = new TransitionWriter(engine);
+    this.#transitions = new TransitionWriter(engine, reportsFailures);
     this.#responses = new Responses(options);
   }
 
@@ -295,7 +297,7 @@ export class Executor {
     const startedMs = performance.now();
     const span = this.#options.tracer?.attempt(row) ?? null;
     if (span !== null) this.#spans.set(row.execution_id, span);
-    const { outcome, target } = await runAttempt(this.#options, row, pools, span?.context ?? null);
+    const { outcome, retry } = await runAttempt(this.#options, row, pools, span?.context ?? null);
     countAttempt(row, outcome, startedMs);
     if (span !== null) {
       this.#spans.delete(row.execution_id);
@@ -306,7 +308,7 @@ export class Executor {
     // would cost as much as a claim.
     if (this.#ready.size > 0) this.#pump();
     try {
-      await this.#settle(row, target, outcome);
+      await this.#settle(row, retry, outcome);
     } finally {
       if (this.#running.get(row.execution_id) === row) this.#running.delete(row.execution_id);
       this.#settling.delete(settled.promise);
@@ -314,17 +316,12 @@ export class Executor {
     }
   }
 
-  async #settle(
-    row: RunningExecution,
-    target: TargetDefinition | undefined,
-    outcome: Outcome,
-  ): Promise<void> {
+  async #settle(row: RunningExecution, policy: RetryPolicy | null, outcome: Outcome): Promise<void> {
     const { engine, logs, retriesAtOnce = false } = this.#options;
     // A reader that finds the execution ended must find its whole log.
     if (!engine.ordered) await logs.flush();
     // A shutdown is not a loss.
     if (this.#closing && outcome.type === "lost") return this.#transitions.handBack(row);
-    const policy = target?.retry ?? null;
     const retry = policy !== null && retriesAtOnce ? withoutDelay(policy) : policy;
     const state = { ...stateOf(row), retry };
     await this.#responses.written(row);

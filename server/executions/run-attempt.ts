@@ -1,10 +1,12 @@
 /** Runs one attempt of a claimed execution in the pool of its deployment. */
-import type { ProjectDefinition, TargetDefinition, Vars } from "../../project/definition.ts";
+import type { ProjectDefinition, RetryPolicy, TargetDefinition, Vars } from "../../project/definition.ts";
 import { varsOf } from "../../project/vars.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
 import { parseStored } from "../store/tables/json.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
+import { alertRetries, deliverAlert } from "./alerts/deliver.ts";
+import type { Post } from "./alerts/post.ts";
 import type { Outcome, Pools, Violation } from "./pool/contract.ts";
 
 export interface AttemptSources {
@@ -13,30 +15,49 @@ export interface AttemptSources {
   secretsOf(orgId: string, environment: string): Promise<OpenedSecrets>;
   /** For the secrets that were given to the organization's code. Undefined when there are none. */
   redactorOf(orgId: string): Redactor | undefined;
+  /** Sends alerts. */
+  post: Post;
 }
 
-/** Returns the outcome without values of secrets, and the target when the deployment has it. Never rejects. */
+/** Returns the outcome without values of secrets, and the retry policy. Never rejects. */
 export async function runAttempt(
   sources: AttemptSources,
   row: RunningExecution,
   pools: Pools,
   trace: string | null = null,
-): Promise<{ outcome: Outcome; target: TargetDefinition | undefined }> {
-  let target: TargetDefinition | undefined;
+): Promise<{ outcome: Outcome; retry: RetryPolicy | null }> {
+  let retry: RetryPolicy | null = row.kind === "alert" ? alertRetries : null;
   try {
     const definition = await sources.definitionOf(row.org_id, row.deployment_id);
-    const targets = row.kind === "agent" ? definition.agents : definition.workflows;
-    target = targets.find((candidate) => candidate.name === row.name);
-    const outcome = await run(sources, row, target, varsOf(definition, row.environment), pools, trace);
+    const target = targetOf(definition, row);
+    retry = target?.retry ?? retry;
+    const outcome = await (row.kind === "alert"
+      ? sendAlert(sources, row, definition)
+      : run(sources, row, target, varsOf(definition, row.environment), pools, trace));
     const redactor = sources.redactorOf(row.org_id);
-    return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), target };
+    return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), retry };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       outcome: { type: "lost", reason: `The attempt could not be started: ${reason}`, suspect: false },
-      target,
+      retry,
     };
   }
+}
+
+function targetOf({ agents, workflows }: ProjectDefinition, { kind, name }: RunningExecution) {
+  const targets = { agent: agents, workflow: workflows, alert: [] }[kind];
+  return targets.find((candidate) => candidate.name === name);
+}
+
+async function sendAlert(
+  sources: AttemptSources,
+  row: RunningExecution,
+  { onFailure }: ProjectDefinition,
+): Promise<Outcome> {
+  const { values } = await sources.secretsOf(row.org_id, row.environment);
+  if (row.cancel_requested === 1) return { type: "cancelled" };
+  return deliverAlert(row, onFailure, values, sources.post);
 }
 
 async function run(
@@ -59,7 +80,7 @@ async function run(
     organizationId: row.org_id,
     deploymentId: row.deployment_id,
     environment: row.environment,
-    kind: row.kind,
+    kind: target.kind,
     name: row.name,
     module: target.module,
     input: parseStored(row.input),

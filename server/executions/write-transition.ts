@@ -15,6 +15,7 @@ import {
   retryExecutions,
 } from "../store/tables/leases.ts";
 import { insertLogs, type NewLog } from "../store/tables/logs.ts";
+import { createAlerts, type Failure } from "./alerts/create.ts";
 import type { RunningState, StoredError, Transition } from "./states.ts";
 
 export interface Change {
@@ -28,8 +29,9 @@ export class TransitionWriter {
   readonly #changes: Batch<Change, boolean>;
   readonly #handBacks: Batch<RunningExecution, undefined>;
 
-  constructor(engine: Engine) {
-    this.#changes = new Batch(engine, applyTransitions);
+  /** @param reportsFailures - whether failures call `on_failure` of their project */
+  constructor(engine: Engine, reportsFailures: boolean) {
+    this.#changes = new Batch(engine, (changes) => applyTransitions(changes, reportsFailures));
     this.#handBacks = new Batch(engine, handBack);
   }
 
@@ -56,7 +58,7 @@ export function stateOf(row: RunningExecution): RunningState {
 }
 
 /** Returns for each change whether its lease was held. Other changes have no effect. */
-export function* applyTransitions(changes: readonly Change[]): Program<boolean[]> {
+export function* applyTransitions(changes: readonly Change[], reportsFailures = true): Program<boolean[]> {
   const endings: Ending[] = [];
   const retries: Retry[] = [];
   const losses: LostLease[] = [];
@@ -90,7 +92,12 @@ export function* applyTransitions(changes: readonly Change[]): Program<boolean[]
   for (const { row } of held) yield* notify("execution", row.execution_id);
   yield* insertAttempts(held.map(failedAttempt).filter((attempt) => attempt !== null));
   yield* insertLogs(held.map(logLine).filter((line) => line !== null));
+  if (reportsFailures) yield* createAlerts(held.map(failure).filter((each) => each !== null));
   return results;
+}
+
+function failure({ row, transition, atMs }: Change): Failure | null {
+  return transition.to === "failed" ? { row, error: transition.error, atMs } : null;
 }
 
 function* handBack(rows: readonly RunningExecution[]): Program<undefined[]> {

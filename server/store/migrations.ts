@@ -358,6 +358,18 @@ CREATE TABLE environment_secrets (
   `
 ALTER TABLE executions ADD COLUMN trace TEXT;
 `,
+  // The alerts of the current minute of each project.
+  `
+CREATE TABLE alert_windows (
+  org_id      TEXT NOT NULL,
+  project     TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  started_at  BIGINT NOT NULL,
+  sent        BIGINT NOT NULL,
+  suppressed  BIGINT NOT NULL,
+  PRIMARY KEY (org_id, project, environment)
+);
+`,
 ];
 
 /**

@@ -28,7 +28,7 @@ function projectFile(text: string): string {
   const [first = ""] = /^[a-z_]+/m.exec(text.replaceAll(/^#.*$/gm, "")) ?? [];
   const header = 'name: p\nversion: "1"\n';
   if (first === "name") return text;
-  if (["agents", "workflows", "schedules", "network"].includes(first)) return header + text;
+  if (["agents", "workflows", "schedules", "network", "on_failure"].includes(first)) return header + text;
   const isTarget = ["webhooks", "timeout", "enable_retry", "retry_policy"].includes(first);
   const target = isTarget ? text : `webhooks:\n  - slug: a\n${indented(text)}`;
   return `${header}agents:\n  - name: a\n${indented(target)}`;

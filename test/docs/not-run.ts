@@ -30,6 +30,7 @@ export const parsedPages: readonly (readonly [pages: RegExp, reason: string])[] 
     "their folders are placeholders; test/service/data/backup runs the commands",
   ],
   [/^docs\/dev\.md$/, "test/cli/dev runs `svc dev`"],
+  [/^docs\/alerts\.md$/, "test/alerts calls the hooks; its ids are placeholders"],
   [/^README\.md$/, "test/architecture/readme runs them"],
   [/^examples\//, "test/examples deploys and runs the examples"],
 ];

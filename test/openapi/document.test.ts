@@ -150,12 +150,12 @@ describe("the rules of the contract", () => {
     const list = document.paths["/api/v1/executions"]?.get?.parameters ?? [];
     const schemaOf = (name: string) => list.find((parameter) => parameter.name === name)?.schema;
     expect(schemaOf("page_size")).toMatchObject({ type: "integer", minimum: 0 });
-    expect(schemaOf("kind")).toMatchObject({ enum: ["agent", "workflow"] });
+    expect(schemaOf("kind")).toMatchObject({ enum: ["agent", "workflow", "alert"] });
     expect(schemaOf("since")).toMatchObject({ type: "string", format: "date-time" });
   });
 
   test.each([
-    ["Execution", "trigger", ["webhook", "schedule", "run", "replay", "child"]],
+    ["Execution", "trigger", ["webhook", "schedule", "run", "replay", "child", "failure"]],
     ["Execution", "status", ["queued", "running", "succeeded", "failed", "cancelled"]],
     ["Deployment", "status", ["pending", "active", "superseded", "failed", "deleted"]],
     ["Delivery", "outcome", ["accepted", "rejected", "ignored", "handshake", "replayed"]],

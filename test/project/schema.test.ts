@@ -96,6 +96,11 @@ const files: readonly object[] = [
       },
     },
   },
+  { name: "p", version: "1", on_failure: { url: "https://example.com/a?b", secret: "S" } },
+  {
+    ...{ name: "p", version: "1", on_failure: "a" },
+    agents: [{ name: "a" }, { name: "b", on_failure: false }],
+  },
   withWebhook({
     field_mapping: { "a.b": "a", "c[0]": { parameter: "c", default: [1] } },
     raw: true,
@@ -140,7 +145,7 @@ test("accepts each sender's webhook, and files with every key", () => {
 
 /** Rules that the schema does not state: between keys, and of the values of some texts. */
 const unstated =
-  /two (agents|webhooks)|may not share|no (agent|workflow) "|may not be over max_delay|no effect|hands?hake of meta|needs? (timestamp_header|the place)|placeholder \{timestamp\}|time zone|mapped to the parameter|may include GET|cron|\.cron:|must have the placeholder/;
+  /two (agents|webhooks)|may not share|no (agent|workflow) "|no agent or workflow is named|must be a URL without|may not be over max_delay|no effect|hands?hake of meta|needs? (timestamp_header|the place)|placeholder \{timestamp\}|time zone|mapped to the parameter|may include GET|cron|\.cron:|must have the placeholder/;
 
 const probes: readonly JsonValue[] = [
   ...[null, true, false, -1, 0, 0.05, 0.5, 1, 61, 200, 1001, 86_401, 604_801, 1e9],

@@ -18,6 +18,7 @@ interface TargetSource {
   expose_as_tool?: boolean;
   enable_retry?: boolean;
   retry_policy?: Readonly<Record<string, unknown>>;
+  on_failure?: false;
   webhooks?: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -33,6 +34,7 @@ export interface ProjectSource {
   network?: readonly string[];
   vars?: Readonly<Record<string, unknown>>;
   environments?: Readonly<Record<string, unknown>>;
+  on_failure?: unknown;
   /** More files, by path. */
   files?: Readonly<Record<string, string>>;
 }
@@ -59,6 +61,7 @@ function writeProject(folder: string, source: ProjectSource): void {
     ...(source.network === undefined ? {} : { network: source.network }),
     ...(source.vars === undefined ? {} : { vars: source.vars }),
     ...(source.environments === undefined ? {} : { environments: source.environments }),
+    ...(source.on_failure === undefined ? {} : { on_failure: source.on_failure }),
   };
   write(join(folder, "svc-project.yaml"), JSON.stringify(file, null, 2));
   for (const [path, content] of Object.entries(source.files ?? {})) write(join(folder, path), content);

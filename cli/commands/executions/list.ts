@@ -18,17 +18,23 @@ export default command({
       description: "Filter by status",
     },
     ...target,
+    alerts: {
+      type: "boolean",
+      description: "Only alerts: requests to the webhook of on_failure",
+    },
     ...since,
     ...environment,
     ...output,
   },
   examples: [
     ["svc executions --status failed --since 1d", "List failed executions of the last day"],
+    ["svc executions --alerts --status failed", "List alerts that could not be sent"],
     ["svc executions --agent triage --json", "Print the executions of one agent as JSON"],
   ],
   async run(values) {
     const filter = {
       ...targetOf(values),
+      ...(values.alerts && { kind: "alert" }),
       status: values.status ?? "",
       since: timestampOf(values.since),
       environment: values.environment ?? "",

@@ -2,12 +2,12 @@
 import type { ProjectDefinition } from "../../../project/definition.ts";
 import type { OpenedSecrets } from "../../secrets/vault.ts";
 
-/** One sentence for each secret that a webhook names and that cannot be used. */
+/** One sentence for each secret that a webhook or `on_failure` names and that cannot be used. */
 export function deploymentWarnings(
-  { agents, workflows }: ProjectDefinition,
+  { agents, workflows, onFailure }: ProjectDefinition,
   { values, unreadable }: OpenedSecrets,
 ): string[] {
-  return [...agents, ...workflows].flatMap(({ name, webhooks }) =>
+  const hooks = [...agents, ...workflows].flatMap(({ name, webhooks }) =>
     webhooks.flatMap(({ slug, signature }) => {
       const named = signature?.secrets ?? [];
       const missing = named.filter((secret) => !Object.hasOwn(values, secret));
@@ -18,4 +18,8 @@ export function deploymentWarnings(
       });
     }),
   );
+  if (onFailure === undefined || !("url" in onFailure) || Object.hasOwn(values, onFailure.secret))
+    return hooks;
+  const reason = unreadable.includes(onFailure.secret) ? "cannot be decrypted; set it again" : "is not set";
+  return [...hooks, `The webhook of on_failure is not called: the secret ${onFailure.secret} ${reason}.`];
 }

@@ -30,7 +30,7 @@ export function* replay({
   trace,
 }: Replay): Program<ExecutionRow | Unchecked> {
   const { org_id, kind, name, environment } = original;
-  const target = deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId);
+  const target = yield* targetOf(original, deploymentId);
   if (input !== null && target.deploymentId !== checked) {
     const schemas = yield* listSchemas(org_id, target.deploymentId);
     const schema = schemas.find((row) => row.name === name)?.input ?? null;
@@ -59,6 +59,12 @@ export function* replay({
 interface ReplayTarget {
   deploymentId: string;
   module: string;
+}
+
+function* targetOf(original: ExecutionRow, deploymentId: string): Program<ReplayTarget> {
+  // An alert is about an execution of its own deployment, which has the URL.
+  if (original.kind === "alert") return { deploymentId: original.deployment_id, module: "" };
+  return deploymentId === "" ? yield* activeFor(original) : yield* named(original, deploymentId);
 }
 
 function* activeFor({ org_id, environment, kind, name }: ExecutionRow): Program<ReplayTarget> {

@@ -3,13 +3,15 @@ import type { TargetKind } from "../../../project/definition.ts";
 import { all, each, first, notify, type Program, runEach, type SqlValue } from "../engine.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
-export type Origin = "webhook" | "schedule" | "run" | "replay" | "child";
+export type Origin = "webhook" | "schedule" | "run" | "replay" | "child" | "failure";
+/** An `alert` is a request to the webhook of `on_failure`. */
+export type ExecutionKind = TargetKind | "alert";
 
 export interface ExecutionRow {
   org_id: string;
   execution_id: string;
   status: ExecutionStatus;
-  kind: TargetKind;
+  kind: ExecutionKind;
   name: string;
   /** Shown to clients as `trigger`, which is a reserved word of SQL. */
   origin: Origin;
@@ -70,7 +72,7 @@ export type ExecutionSummary = Omit<
 export interface NewExecution {
   org_id: string;
   execution_id: string;
-  kind: TargetKind;
+  kind: ExecutionKind;
   name: string;
   origin: Origin;
   deployment_id: string;

@@ -107,6 +107,7 @@ function newExecutor(engine: Engine, owner: string): Executor {
     definitionOf: async () => definition as never,
     secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
+    post: async () => 200,
   });
 }
 

@@ -110,6 +110,7 @@ async function startWorker(engine: Engine, owner: string) {
     }),
     secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
+    post: async () => 200,
   });
   const pool = new HandPool();
   await executor.start(pool, () => false);
@@ -295,6 +296,7 @@ test("an organization gets its share of the concurrency next to one with a long 
     }),
     secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
     redactorOf: () => undefined,
+    post: async () => 200,
   });
   const pool = new HandPool();
   pool.free = () => 100;
