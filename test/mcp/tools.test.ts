@@ -5,6 +5,18 @@ import { call, expectError, ok } from "../support/rest.ts";
 import { onRuntime } from "../support/suite.ts";
 import { connect, overHttp, overStdio, source, textOf } from "./project.ts";
 
+/** An agent whose schema is written by hand. */
+const typed = `const json = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  type: "object", properties: { n: { type: "number" } }, required: ["n"],
+};
+const validate = (value) =>
+  typeof value?.n === "number" ? { value } : { issues: [{ message: "must be a number", path: ["n"] }] };
+const schema = {
+  "~standard": { version: 1, vendor: "own", validate, jsonSchema: { input: () => json, output: () => json } },
+};
+export default { input: schema, output: schema, run: (input) => input };`;
+
 onRuntime(
   "node",
   "the tools of the service",
@@ -42,6 +54,22 @@ onRuntime(
       }
       const trigger = await connect(overHttp(await keyWith("trigger")));
       expect((await trigger.listTools()).tools.map(({ name }) => name)).toContain("weather");
+    });
+
+    test("a target with schemas has them as a tool, and its result is structured", async () => {
+      const agents = { typed: { code: typed, expose_as_tool: true } };
+      await deploy(server, { name: "typed", agents }, { environment: "typed" });
+      const client = await connect(overHttp(server, "/env/typed/mcp"));
+      const { tools } = await client.listTools();
+      expect(tools.find(({ name }) => name === "typed")).toMatchObject({
+        inputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+        outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+      });
+      const result = await client.callTool({ name: "typed", arguments: { n: 1 } });
+      expect(result.structuredContent).toEqual({ n: 1 });
+      const wrong = await client.callTool({ name: "typed", arguments: {} });
+      expect(wrong.isError).toBe(true);
+      expect(textOf(wrong)).toBe("The input violates the schema of 'typed':\ninput.n: must be a number");
     });
 
     test("run, show, replay, log, cancel and list targets", async () => {

@@ -11,41 +11,68 @@ import type { Tool } from "./tool.ts";
 export interface Target {
   kind: "agent" | "workflow";
   project: JsonValue;
+  deploymentId: JsonValue;
   target: JsonObject;
 }
+
+const { getDeployment, listDeployments } = DeploymentService.method;
 
 /** Deployments that are read at once. */
 const pageSize = 1000;
 
 /** The agents and workflows of an environment. */
 export async function listTargets(session: Session, environment: string): Promise<Target[]> {
-  const { listDeployments } = DeploymentService.method;
   const request = { status: "active", environment, page_size: pageSize };
   const { deployments } = await callUnary(session, listDeployments, request);
-  return objects(deployments).flatMap(({ project = null, agents, workflows }) => [
-    ...objects(agents).map((target) => ({ kind: "agent" as const, project, target })),
-    ...objects(workflows).map((target) => ({ kind: "workflow" as const, project, target })),
-  ]);
+  return objects(deployments).flatMap(
+    ({ project = null, deployment_id: deploymentId = null, agents, workflows }) => [
+      ...objects(agents).map((target) => ({ kind: "agent" as const, project, deploymentId, target })),
+      ...objects(workflows).map((target) => ({ kind: "workflow" as const, project, deploymentId, target })),
+    ],
+  );
 }
 
 /** The tools of the environment of the session. */
 export async function targetTools(session: Session): Promise<Tool[]> {
   const targets = await listTargets(session, session.environment || defaultEnvironment);
-  return targets.filter(({ target }) => target.expose_as_tool === true).map(toTool);
+  const exposed = targets.filter(({ target }) => target.expose_as_tool === true);
+  const ids = new Set(exposed.map(({ deploymentId }) => deploymentId));
+  // Lists have no schemas.
+  const deployments = await Promise.all(
+    [...ids].map((id) => callUnary(session, getDeployment, { deployment_id: id })),
+  );
+  const detailed = deployments.flatMap(({ agents, workflows }) => [
+    ...objects(agents),
+    ...objects(workflows),
+  ]);
+  return exposed.map(({ kind, target }) =>
+    toTool(kind, detailed.find(({ name }) => name === target.name) ?? target),
+  );
 }
 
-function toTool({ kind, target }: Target): Tool {
+function toTool(kind: Target["kind"], target: JsonObject): Tool {
   const name = String(target.name);
   const { runExecution } = ExecutionService.method;
+  const outputSchema = objectSchema(target.output_schema);
+  const isStructured = outputSchema !== null;
   return {
     name,
     title: String(target.display_name),
     description: String(target.description) || `Runs the ${kind} ${name}.`,
-    inputSchema: { type: "object" },
+    inputSchema: objectSchema(target.input_schema) ?? { type: "object" },
+    ...(isStructured && { outputSchema }),
     hints: { readOnly: false },
     method: runExecution,
-    run: (session, input, progress) => runAndWait(session, runExecution, { name, kind, input }, progress),
+    run: (session, input, progress) =>
+      runAndWait(session, runExecution, { name, kind, input }, progress, isStructured),
   };
+}
+
+/** Schemas of tools must be of objects. Clients know the dialect, and some reject its name. */
+function objectSchema(schema: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(schema) || schema.type !== "object") return null;
+  const { $schema: _, ...rest } = schema;
+  return rest;
 }
 
 function objects(value: JsonValue | undefined): JsonObject[] {

@@ -73,7 +73,7 @@ export function failure(text: string): JsonObject {
 export function errorResult(error: ConnectError): JsonObject {
   const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
   const lines = violations
-    .filter(({ description }) => description !== error.rawMessage)
+    .filter(({ description }) => !error.rawMessage.includes(description))
     .map(({ field, description }) => `- ${field}: ${description}`);
   return failure([error.rawMessage, ...lines].join("\n"));
 }
