@@ -2,7 +2,7 @@
  * The content of a project file after validation, with all defaults filled in.
  *
  * Glossary: a *project* has *targets*, which are *agents* and *workflows*. A target may have *webhooks*, each with a
- * *slug* that is unique within the target, and one *schedule*. All types here are plain JSON, for the store.
+ * *slug* that is unique within the target, and *schedules*. All types here are plain JSON, for the store.
  */
 import type { JsonObject, JsonValue } from "./json.ts";
 
@@ -236,8 +236,10 @@ export interface SignatureDefinition {
 
 export interface ScheduleDefinition {
   kind: TargetKind;
-  /** Name of the scheduled target. */
+  /** Name of the target, or of one of several schedules of a target: `<target>.<name>`. */
   name: string;
+  /** The target, when it is not the name. */
+  target?: string;
   /** Five fields. */
   cron: string;
   /** IANA name. Default `UTC`. */
@@ -248,4 +250,9 @@ export interface ScheduleDefinition {
   overlap: "skip" | "queue" | "allow";
   /** The age up to which a missed tick is run late, in seconds. Default 0: it is recorded as missed. */
   catchUpSeconds: number;
+}
+
+/** The name of the target that a schedule runs. */
+export function scheduledTarget({ name, target }: Pick<ScheduleDefinition, "name" | "target">): string {
+  return target ?? name;
 }

@@ -111,7 +111,10 @@ export const executionId = {
 } as const;
 
 export const scheduleName = {
-  name: { type: "positional", description: "Agent or workflow that the schedule runs" },
+  name: {
+    type: "positional",
+    description: "Name of the schedule: its agent or workflow, or <target>.<name>",
+  },
 } as const;
 
 export const outcome = {

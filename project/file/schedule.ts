@@ -1,11 +1,14 @@
 import { checkTimeZone, parseCron } from "../cron.ts";
 import type { ScheduleDefinition, TargetKind } from "../definition.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json.ts";
-import { readBoolean, readChoice, readNumber, readText } from "./scalars.ts";
-import type { View } from "./view.ts";
+import { readBoolean, readChoice, readName, readNumber, readText } from "./scalars.ts";
+import type { Fields, View } from "./view.ts";
 
 /** Comparisons for the suggestion of a time zone: runtimes know about 450 names, compared twice. */
 const zoneComparisons = 900;
+
+/** The largest number of schedules of one target. */
+export const maxSchedules = 50;
 
 /** Names of all targets in the file, including those with problems. */
 export type TargetNames = ReadonlyMap<string, TargetKind>;
@@ -32,15 +35,42 @@ function readGroup(view: View | null, kind: TargetKind, claimed: TargetNames): S
     } else if (holder !== kind) {
       entry.at.fail(`"${entry.key}" is not ${article(kind)}: move it to schedules.${holder}s`);
     }
-    const schedule = readSchedule(entry.view, kind, entry.key);
-    if (schedule !== null) schedules.push(schedule);
+    if (Array.isArray(entry.view.value)) schedules.push(...readNamed(entry.view, kind, entry.key));
+    else {
+      const fields = entry.view.fields(keys);
+      const schedule = fields === null ? null : readSchedule(fields, { kind, name: entry.key });
+      if (schedule !== null) schedules.push(schedule);
+    }
   }
   return schedules;
 }
 
-function readSchedule(view: View, kind: TargetKind, name: string): ScheduleDefinition | null {
-  const fields = view.fields(["cron", "enabled", "timezone", "input", "overlap", "catch_up"]);
-  if (fields === null) return null;
+const keys = ["cron", "enabled", "timezone", "input", "overlap", "catch_up"] as const;
+
+/** Reads the list of the schedules of a target. Each has a name of its own, by which it is known across deployments. */
+function readNamed(view: View, kind: TargetKind, target: string): ScheduleDefinition[] {
+  const items = view.items() ?? [];
+  if (items.length > maxSchedules) {
+    view.fail(`${view.path} may have at most ${maxSchedules} schedules, not ${items.length}`);
+    return [];
+  }
+  const names = new Set<string>();
+  return items.flatMap((item) => {
+    const fields = item.fields(["name", ...keys]);
+    if (fields === null) return [];
+    const nameView = fields.require("name");
+    const name = nameView === null ? null : readName(nameView);
+    if (name !== null && names.has(name)) nameView?.fail(`${view.path} has two schedules "${name}"`);
+    if (name !== null) names.add(name);
+    const schedule = readSchedule(fields, { kind, name: `${target}.${name ?? ""}`, target });
+    return schedule === null || name === null ? [] : [schedule];
+  });
+}
+
+function readSchedule(
+  fields: Fields<(typeof keys)[number]>,
+  identity: Pick<ScheduleDefinition, "kind" | "name" | "target">,
+): ScheduleDefinition | null {
   const cronView = fields.require("cron");
   const cron = cronView === null ? null : readChecked(cronView, parseCron);
   const zoneView = fields.get("timezone");
@@ -62,7 +92,7 @@ function readSchedule(view: View, kind: TargetKind, name: string): ScheduleDefin
   const catchUpSeconds = catchUpView === null ? 0 : readNumber(catchUpView, { min: 0, max: maxSeconds });
   if (cron === null || timezone === null || enabled === null) return null;
   if (input === null || overlap === null || catchUpSeconds === null) return null;
-  return { kind, name, cron, timezone, enabled, input, overlap, catchUpSeconds };
+  return { ...identity, cron, timezone, enabled, input, overlap, catchUpSeconds };
 }
 
 /** Text that `check` accepts. Reports the error of `check` as a problem. */

@@ -22,8 +22,8 @@ export function readEnvironments(view: View | null): Record<string, EnvironmentD
   const environments: Record<string, EnvironmentDefinition> = {};
   for (const { key, at, view: entry } of view?.entries() ?? []) {
     if (!isName(key)) at.fail(`the name of an environment must be ${nameRule}, not ${quoted(key)}`);
-    const fields = entry.fields(["vars"]);
-    if (fields !== null && isName(key)) environments[key] = { vars: readVars(fields.get("vars")) };
+    const fields = entry.isEmpty ? null : entry.fields(["vars"]);
+    if (isName(key)) environments[key] = { vars: readVars(fields?.get("vars") ?? null) };
   }
   return environments;
 }

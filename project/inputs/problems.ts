@@ -1,5 +1,5 @@
 /** Finds the places in a project file that do not fit the schemas of the code. */
-import type { ProjectDefinition } from "../definition.ts";
+import { type ProjectDefinition, scheduledTarget } from "../definition.ts";
 import { Report } from "../file/report.ts";
 import { readSource } from "../file/source.ts";
 import { View } from "../file/view.ts";
@@ -21,7 +21,7 @@ export interface CheckedModule {
 export function inputsToCheck(definition: ProjectDefinition): Record<string, JsonObject[]> {
   const inputs: Record<string, JsonObject[]> = {};
   for (const { name, module } of [...definition.agents, ...definition.workflows]) {
-    const own = definition.schedules.filter((schedule) => schedule.name === name);
+    const own = definition.schedules.filter((schedule) => scheduledTarget(schedule) === name);
     if (own.length > 0) inputs[module] = own.map(({ input }) => input);
   }
   return inputs;

@@ -3,7 +3,7 @@
  * that the parser accepts. Rules between keys, such as unique names, are checked by the parser alone.
  */
 import { maxHosts } from "../file/network.ts";
-import { schedule, schedules } from "./schedule.ts";
+import { namedSchedule, schedule, schedules } from "./schedule.ts";
 import { target } from "./target.ts";
 import { list, map, mapOf, name, optionalList, ref, type Schema, text } from "./values.ts";
 import { vars } from "./vars.ts";
@@ -60,5 +60,5 @@ export const projectSchema: Schema = {
     },
     { required: ["name", "version"] },
   ) as object),
-  definitions: { agent: target("agent"), workflow: target("workflow"), webhook, schedule },
+  definitions: { agent: target("agent"), workflow: target("workflow"), webhook, schedule, namedSchedule },
 };

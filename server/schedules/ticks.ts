@@ -1,5 +1,5 @@
 /** Database programs that process ticks. A tick is recorded, and its execution queued, in one transaction. */
-import type { ScheduleDefinition } from "../../project/definition.ts";
+import { type ScheduleDefinition, scheduledTarget } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
 import { insertExecutions, type NewExecution } from "../store/tables/executions.ts";
@@ -115,7 +115,7 @@ function decide(
   const { overlap } = definition;
   const base = { due_at: planned.dueMs, execution_id: null, decided_at: nowMs };
   if (planned.outcome === "missed") {
-    const line = logLine(row, planned.dueMs, "was missed", planned.reason, nowMs);
+    const line = logLine(row, definition, planned.dueMs, "was missed", planned.reason, nowMs);
     return { tick: { ...base, outcome: "missed", reason: planned.reason }, execution: null, line };
   }
   if (overlap === "allow" || (state.activeId === null && state.waiting === 0)) {
@@ -137,7 +137,7 @@ function decide(
     return { tick: { ...base, outcome: "waiting", reason: `${cause}.` }, execution: null, line: null };
   }
   const reason = overlap === "queue" ? `${maxWaiting} earlier runs were waiting.` : `${cause}.`;
-  const line = logLine(row, planned.dueMs, "was skipped", reason, nowMs);
+  const line = logLine(row, definition, planned.dueMs, "was skipped", reason, nowMs);
   return { tick: { ...base, outcome: "skipped", reason }, execution: null, line };
 }
 
@@ -175,7 +175,7 @@ function newRun(row: ScheduleRow, definition: ScheduleDefinition, nowMs: number)
     org_id: row.org_id,
     execution_id: orderedId("exe", Math.max(nowMs, 0)),
     kind: row.kind,
-    name: row.name,
+    name: scheduledTarget(definition),
     origin: "schedule",
     deployment_id: row.deployment_id,
     environment: row.environment,
@@ -184,7 +184,14 @@ function newRun(row: ScheduleRow, definition: ScheduleDefinition, nowMs: number)
   };
 }
 
-function logLine(row: ScheduleRow, dueMs: number, event: string, reason: string, nowMs: number): NewLog {
+function logLine(
+  row: ScheduleRow,
+  definition: ScheduleDefinition,
+  dueMs: number,
+  event: string,
+  reason: string,
+  nowMs: number,
+): NewLog {
   return {
     org_id: row.org_id,
     at: nowMs,
@@ -193,7 +200,7 @@ function logLine(row: ScheduleRow, dueMs: number, event: string, reason: string,
     message: `The run of ${row.kind} '${row.name}' due at ${new Date(dueMs).toISOString()} ${event}: ${reason}`,
     execution_id: null,
     deployment_id: row.deployment_id,
-    name: row.name,
+    name: scheduledTarget(definition),
     environment: row.environment,
   };
 }

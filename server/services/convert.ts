@@ -82,9 +82,10 @@ export function toDeployment(row: DeploymentRow, baseUrl: string): Deployment {
         settings: webhookSettings(webhook),
       })),
     ),
-    schedules: definition.schedules.map(({ kind, name, cron, timezone, enabled }) => ({
+    schedules: definition.schedules.map(({ kind, name, target, cron, timezone, enabled }) => ({
       kind,
       name,
+      target: target ?? name,
       cron,
       timezone,
       enabled,

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { nextRuns, parseCron } from "../../project/cron.ts";
-import type { ScheduleDefinition } from "../../project/definition.ts";
+import { type ScheduleDefinition, scheduledTarget } from "../../project/definition.ts";
 import {
   ListSchedulesResponseSchema,
   type Schedule,
@@ -121,6 +121,7 @@ function toSchedule(row: ScheduleRow, last: TickWithStatus | undefined, withInpu
     scheduleId: row.schedule_id,
     kind: row.kind,
     name: row.name,
+    target: scheduledTarget(definition),
     cron: definition.cron,
     timezone: definition.timezone,
     enabled: definition.enabled,

@@ -75,7 +75,7 @@ test("docs/project-file.md lists all keys", async () => {
     section(
       "Schedules",
       schedule,
-      "Keys of `schedules.agents.<name>` and `schedules.workflows.<name>`. See [schedules](schedules.md).",
+      "Keys of `schedules.agents.<name>` and `schedules.workflows.<name>`. In a list of schedules, each has a `name` too. See [schedules](schedules.md).",
     ),
   ].join("\n");
   await expect(text).toMatchFileSnapshot(join(root, "docs/project-file.md"));

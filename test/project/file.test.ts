@@ -362,6 +362,21 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ['4:24: the project has no agent "triaje" to schedule (did you mean "triage"?)'],
   ],
   [
+    "two schedules of one target with one name, and one without a name",
+    `${head}agents: [{ name: triage }]\nschedules: { agents: { triage: [{ name: x, cron: "* * * * *" }, { name: x, cron: "* * * * *" }, { cron: "* * * * *" }] } }\n`,
+    [/schedules\.agents\.triage has two schedules "x"/, /schedules\.agents\.triage\[2\]\.name is missing/],
+  ],
+  [
+    "variables that are not scalars, and invalid names",
+    `${head}vars: { LIST: [1], _X: 1 }\nenvironments: { "a b": {}, staging: { secrets: {} } }\n`,
+    [
+      /vars\.LIST must be text, a number, true or false, not a list/,
+      /the name of a variable must be 1 to 64 .* not "_X"/,
+      /the name of an environment must be .* not "a b"/,
+      /unknown key "secrets" in environments\.staging/,
+    ],
+  ],
+  [
     "a schedule in the wrong group",
     `${head}agents: [{ name: triage }]\nschedules: { workflows: { triage: { cron: "* * * * *" } } }\n`,
     ['4:27: "triage" is not a workflow: move it to schedules.agents'],

@@ -101,6 +101,20 @@ const files: readonly object[] = [
     ...{ name: "p", version: "1", on_failure: "a" },
     agents: [{ name: "a" }, { name: "b", on_failure: false }],
   },
+  {
+    ...base,
+    workflows: [{ name: "nightly" }],
+    vars: { URL: "https://example.com", SIZE: 5, DRY: true },
+    environments: { staging: { vars: { URL: "x" } }, empty: null },
+    schedules: {
+      workflows: {
+        nightly: [
+          { name: "a", cron: "* * * * *" },
+          { name: "b", cron: "0 0 * * *", enabled: false },
+        ],
+      },
+    },
+  },
   withWebhook({
     field_mapping: { "a.b": "a", "c[0]": { parameter: "c", default: [1] } },
     raw: true,

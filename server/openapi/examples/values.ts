@@ -113,6 +113,8 @@ export const values: Readonly<Record<string, Json>> = {
   "Author.name": "ci",
 
   // Schedules
+  "Schedule.target": "triage",
+  "DeployedSchedule.target": "triage",
   cron: "0 9 * * 1-5",
   timezone: "Europe/Berlin",
   enabled: true,

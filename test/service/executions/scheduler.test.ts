@@ -74,6 +74,28 @@ describe("a schedule", () => {
     expect(tick).toMatchObject({ reason: "On time.", executionId: executions[0]?.execution_id });
   });
 
+  test("of several ones of a target runs the target, and keeps its ticks across deployments", async () => {
+    const daily = { cron: "0 6 * * *", target: "summary", input: { days: 1 } };
+    const weekly = { cron: "0 7 * * *", target: "summary", input: { days: 7 }, catchUpSeconds: 7200 };
+    const schedules = { "summary.daily": daily, "summary.weekly": weekly };
+    const { engine, clock, scheduler, shownTicks } = await setUp(schedules, "2026-03-01T05:59:59Z");
+    clock.advance(2 * second);
+    await scheduler.pass();
+    await activateSchedules(engine, schedules, clock.wallMs());
+    // A pass an hour late: the server was down.
+    clock.advance(90 * minute);
+    await scheduler.pass();
+    expect(await shownTicks()).toEqual([
+      "summary.daily 2026-03-01T06:00:00.000Z run",
+      "summary.weekly 2026-03-01T07:00:00.000Z run",
+    ]);
+    const executions = await rows(engine, "SELECT name, input FROM executions ORDER BY execution_id");
+    expect(executions).toEqual([
+      { name: "summary", input: '{"days":1}' },
+      { name: "summary", input: '{"days":7}' },
+    ]);
+  });
+
   test("is processed by the timer", async () => {
     const engine = openStore();
     const deploymentId = await activateSchedules(

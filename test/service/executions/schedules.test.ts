@@ -14,14 +14,20 @@ const project = (version: string, cron = "*/5 * * * *"): ProjectSource => ({
     daily: "export default () => 2;",
     off: "export default () => 3;",
   },
-  workflows: { weekly: "export default () => 4;" },
+  workflows: { weekly: "export default () => 4;", summary: "export default () => 5;" },
   schedules: {
     agents: {
       often: { cron, overlap: "queue", catch_up: 90, input: { from: "schedule" } },
       daily: { cron: "30 8 * * *", timezone: "America/New_York" },
       off: { cron: "* * * * *", enabled: false },
     },
-    workflows: { weekly: { cron: "0 0 * * MON" } },
+    workflows: {
+      weekly: { cron: "0 0 * * MON" },
+      summary: [
+        { name: "first", cron: "0 1 * * *" },
+        { name: "second", cron: "0 2 * * *", input: { days: 2 } },
+      ],
+    },
   },
 });
 
@@ -48,6 +54,8 @@ onEveryRuntime(
         "agent daily",
         "agent off",
         "agent often",
+        "workflow summary.first",
+        "workflow summary.second",
         "workflow weekly",
       ]);
       expect(schedules[2]).toMatchObject({
@@ -69,6 +77,18 @@ onEveryRuntime(
       expect((await ok<{ schedules: [] }>(server, "GET", "/env/staging/api/v1/schedules")).schedules).toEqual(
         [],
       );
+    });
+
+    test("of one target are separate: each is paused by its name", async () => {
+      const { json } = await act("summary.second", "pause");
+      expect(json).toMatchObject({
+        name: "summary.second",
+        target: "summary",
+        paused: true,
+        input: { days: 2 },
+      });
+      expect((await get("summary.first")).paused).toBe(false);
+      await act("summary.second", "resume");
     });
 
     test("show the next ten runs, computed in the time zone of the schedule", async () => {
