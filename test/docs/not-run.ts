@@ -22,7 +22,7 @@ export const parsedPages: readonly (readonly [pages: RegExp, reason: string])[] 
   [/^docs\/cli\.md$/, "examples of the commands, which test/cli runs; their ids and files are placeholders"],
   [/^docs\/(?:api|client)\.md$/, "test/client/docs runs them"],
   [
-    /^docs\/(?:scaling|storage|security)\.md$/,
+    /^docs\/(?:scaling|storage|security|production)\.md$/,
     "they need PostgreSQL, S3, several machines or a container engine",
   ],
   [
