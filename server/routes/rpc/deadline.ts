@@ -5,7 +5,8 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 
 export const deadlines: Interceptor = (next) => async (request) => {
-  const { signal } = request;
+  const { signal, header } = request;
+  if (!header.has("grpc-timeout") && !header.has("connect-timeout-ms")) return next(request);
   throwIfLate(signal);
   const late = deadlineOf(signal);
   try {

@@ -38,7 +38,7 @@ export function toUniversalRequest(
 function abortedByClient(stream: ServerHttp2Stream): AbortSignal {
   const controller = new AbortController();
   stream.once("close", () => {
-    if (stream.writableFinished && stream.rstCode === 0) return;
+    if (stream.writableEnded && stream.rstCode === 0) return;
     controller.abort(new ConnectError("The client ended the call.", Code.Canceled));
   });
   return controller.signal;
