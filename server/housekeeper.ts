@@ -20,6 +20,7 @@ import {
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
 import { deleteOldChecks } from "./store/tables/module-checks.ts";
 import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
+import { listExpiringKeys } from "./store/tables/organizations.ts";
 import { releasePages, storeSize } from "./store/tables/statistics.ts";
 import { log, reasonOf } from "./telemetry/log/index.ts";
 
@@ -32,6 +33,8 @@ const keptFreeBytes = 16 * 1024 ** 2;
 const keptFreeShare = 0.1;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
+/** Before the expiry of an API key. */
+const expiryWarningMs = 7 * dayMs;
 
 /** Removes unpacked packages. */
 interface PackageFolders {
@@ -49,6 +52,7 @@ export interface HousekeeperParts {
 export class Housekeeper {
   readonly #parts: HousekeeperParts;
   readonly #closing = new AbortController();
+  #warnedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<void> = Promise.resolve();
 
@@ -89,6 +93,20 @@ export class Housekeeper {
     await this.#deleteUploads(nowMs);
     await this.#deleteUnusedPackages(nowMs - dayMs, nowMs);
     await this.#releaseFreePages();
+    await this.#warnOfExpiringKeys(nowMs);
+  }
+
+  /** Once a day and process for each key. */
+  async #warnOfExpiringKeys(nowMs: number): Promise<void> {
+    if (nowMs - this.#warnedAtMs < dayMs) return;
+    this.#warnedAtMs = nowMs;
+    const { engine } = this.#parts;
+    for (const row of await engine.read(() => listExpiringKeys(nowMs, nowMs + expiryWarningMs, batchSize))) {
+      log.warn("An API key expires soon", {
+        reason: `'${row.name}' on ${new Date(row.expires_at ?? 0).toISOString()}`,
+        key_id: row.key_id,
+      });
+    }
   }
 
   /** Some free pages remain, because the next executions use them. */

@@ -9,6 +9,7 @@ import { readBaseUrl } from "../profiles/values.ts";
 import { printJson } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
+import { warnOfExpiry } from "../views/api-key.ts";
 import { type Identity, identityJson } from "../views/identity.ts";
 
 export default command({
@@ -49,12 +50,16 @@ export default command({
     if (process.stdin.isTTY) await checkAddress(baseUrl);
     const apiKey = checkedKey(await readKey(baseUrl), "The key");
     const connection = connectionTo({ baseUrl, apiKey, profile, source: "profile" }, values);
-    const organization = await (await connection.client("organization")).getOrganization({});
+    const [organization, { keyExpiresAt }] = await Promise.all([
+      (await connection.client("organization")).getOrganization({}),
+      (await connection.client("health")).check({}),
+    ]);
     config.profiles[profile] = { base_url: baseUrl, api_key: apiKey };
     writeConfig({ ...config, current: profile });
-    const identity: Identity = { organization, baseUrl, apiKey, profile, source: "profile" };
+    const identity: Identity = { organization, baseUrl, apiKey, profile, source: "profile", keyExpiresAt };
     if (values.json) return printJson(identityJson(identity));
     report.success(`Logged in to ${baseUrl} as ${sanitizeLine(organization.name)}.`);
+    warnOfExpiry("The API key", keyExpiresAt);
     report.detail(`Profile ${profile} in ${configPath()}`);
     if (process.env.SVC_API_KEY) {
       report.warning("SVC_API_KEY is set and takes precedence. To use the profile: unset SVC_API_KEY");

@@ -9,6 +9,7 @@ import { contentsOf, duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields, paragraphs, section, table } from "../terminal/table.ts";
+import { warnOfExpiry } from "../views/api-key.ts";
 import { toRestJson } from "../views/result.ts";
 import { paintedStatus, statusCell } from "../views/status.ts";
 
@@ -93,6 +94,7 @@ export default command({
         ]),
       );
     }
+    if (!values.json) warnOfExpiry("The API key", health.keyExpiresAt);
     if (!isOk) throw new Exit(1);
   },
 }) as Command;

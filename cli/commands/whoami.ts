@@ -3,6 +3,7 @@ import { type Command, command } from "../app/command.ts";
 import { output } from "../app/options.ts";
 import { selectConnection } from "../profiles/select.ts";
 import { print, printJson } from "../terminal/output.ts";
+import { warnOfExpiry } from "../views/api-key.ts";
 import { identityJson, identityText } from "../views/identity.ts";
 
 export default command({
@@ -10,9 +11,14 @@ export default command({
   args: output,
   async run(values) {
     const selection = selectConnection();
-    const client = await connectionTo(selection, values).client("organization");
-    const identity = { ...selection, organization: await client.getOrganization({}) };
-    if (values.json) printJson(identityJson(identity));
-    else print(identityText(identity));
+    const connection = connectionTo(selection, values);
+    const [organization, health] = await Promise.all([
+      (await connection.client("organization")).getOrganization({}),
+      (await connection.client("health")).check({}),
+    ]);
+    const identity = { ...selection, organization, keyExpiresAt: health.keyExpiresAt };
+    if (values.json) return printJson(identityJson(identity));
+    print(identityText(identity));
+    warnOfExpiry("The API key", health.keyExpiresAt);
   },
 }) as Command;

@@ -1,3 +1,4 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ApiKey } from "../../proto/svc/v1/organization_pb.ts";
 import type { NewKey } from "../../server/admin/index.ts";
 import { ago, dateOf } from "../api/timestamps.ts";
@@ -7,6 +8,9 @@ import { print } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import type { Cell } from "../terminal/table.ts";
+
+/** A week. */
+const warningMs = 7 * 86_400_000;
 
 /** Reports a new key, and prints the key itself as the only line on standard output. */
 export function printNewKey(key: NewKey): void {
@@ -35,7 +39,22 @@ export function keyStateCell(key: ApiKey): Cell {
   if (key.revokedAt !== undefined) return { text: `revoked ${ago(key.revokedAt)}`, paint: colors.red };
   const expires = dateOf(key.expiresAt);
   if (expires === null) return { text: "valid", paint: colors.green };
-  return isValidKey(key)
-    ? { text: `expires ${relativeTime(expires)}`, paint: colors.yellow }
-    : { text: `expired ${relativeTime(expires)}`, paint: colors.red };
+  if (!isValidKey(key)) return { text: `expired ${relativeTime(expires)}`, paint: colors.red };
+  return {
+    text: `expires ${relativeTime(expires)}`,
+    paint: expiresSoon(expires) ? colors.yellow : colors.green,
+  };
+}
+
+/** Warns of a key that expires within a week. */
+export function warnOfExpiry(subject: string, expiresAt: Timestamp | undefined): void {
+  const expires = dateOf(expiresAt);
+  if (expires === null || !expiresSoon(expires)) return;
+  report.warning(
+    `${subject} expires ${relativeTime(expires)}. Create another one with \`svc keys create --name <name>\`.`,
+  );
+}
+
+function expiresSoon(expires: Date): boolean {
+  return expires.getTime() - Date.now() <= warningMs;
 }

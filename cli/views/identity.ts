@@ -1,4 +1,6 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Organization } from "../../proto/svc/v1/organization_pb.ts";
+import { dateOf, timeAndAge } from "../api/timestamps.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 import { fields } from "../terminal/table.ts";
 
@@ -10,27 +12,30 @@ export interface Identity {
   /** The name of the profile; null for another source. */
   profile: string | null;
   source: "environment" | "profile" | "dev";
+  keyExpiresAt: Timestamp | undefined;
 }
 
 /** The identity in JSON, without the key. */
 export function identityJson(identity: Identity): Record<string, unknown> {
-  const { organization, baseUrl, apiKey, profile, source } = identity;
+  const { organization, baseUrl, apiKey, profile, source, keyExpiresAt } = identity;
   return {
     org_id: organization.orgId,
     organization: organization.name,
     base_url: baseUrl,
     key: keyLabel(apiKey),
+    key_expires_at: dateOf(keyExpiresAt)?.toISOString() ?? null,
     profile,
     source,
   };
 }
 
-export function identityText({ organization, baseUrl, apiKey, ...from }: Identity): string {
+export function identityText({ organization, baseUrl, apiKey, keyExpiresAt, ...from }: Identity): string {
   return fields([
     ["organization", sanitizeLine(organization.name)],
     ["organization ID", organization.orgId],
     ["address", baseUrl],
     ["API key", keyLabel(apiKey)],
+    ["expires", timeAndAge(keyExpiresAt)],
     ["source", sourceText(from)],
   ]);
 }

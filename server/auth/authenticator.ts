@@ -79,7 +79,13 @@ export class Authenticator {
       });
     }
     this.#touch(row);
-    return { orgId: row.org_id, keyId: row.key_id, keyName: row.name, scope: row.scope };
+    return {
+      orgId: row.org_id,
+      keyId: row.key_id,
+      keyName: row.name,
+      scope: row.scope,
+      keyExpiresAtMs: row.expires_at,
+    };
   }
 
   /**

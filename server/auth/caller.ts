@@ -14,6 +14,8 @@ export interface Caller {
   keyId: string;
   keyName: string;
   scope: string;
+  /** Unix milliseconds; null if the key does not expire. */
+  keyExpiresAtMs: number | null;
   sender: Sender;
 }
 

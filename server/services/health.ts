@@ -1,5 +1,6 @@
 /** HealthService: checks the parts that the service depends on. */
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CheckResponseSchema, type HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { callerOf } from "../auth/caller.ts";
@@ -15,7 +16,7 @@ import type { App } from "./app.ts";
 export function healthService(app: App): ServiceImpl<typeof HealthService> {
   return {
     async check(_request, context) {
-      const { orgId, sender } = callerOf(context);
+      const { orgId, sender, keyExpiresAtMs } = callerOf(context);
       const checks = await checkParts(app);
       const ok = Object.values(checks).every(isWell);
       if (!ok) context.responseHeader.set(statusHeader, "503");
@@ -28,6 +29,7 @@ export function healthService(app: App): ServiceImpl<typeof HealthService> {
         isolation: app.boundary === null ? "" : describeBoundary(app.boundary),
         clientAddress: sender.address ?? "",
         proxyIgnored: sender.isProxyIgnored,
+        ...(keyExpiresAtMs !== null && { keyExpiresAt: timestampFromMs(keyExpiresAtMs) }),
       });
     },
   };

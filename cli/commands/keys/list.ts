@@ -3,7 +3,8 @@ import { readPages } from "../../api/pages.ts";
 import { ago } from "../../api/timestamps.ts";
 import { type Command, command } from "../../app/command.ts";
 import { fullListLimit, output, paging } from "../../app/options.ts";
-import { keyStateCell } from "../../views/api-key.ts";
+import { sanitizeLine } from "../../terminal/sanitize.ts";
+import { isValidKey, keyStateCell, warnOfExpiry } from "../../views/api-key.ts";
 import { printList } from "../../views/result.ts";
 
 export default command({
@@ -34,5 +35,10 @@ export default command({
       ]),
       empty: ["No API keys found.", "Run `svc keys create --name <name>` to create one."],
     });
+    if (values.json) return;
+    for (const key of page.keys) {
+      if (isValidKey(key))
+        warnOfExpiry(`The API key "${sanitizeLine(key.name)}" (${key.keyId})`, key.expiresAt);
+    }
   },
 }) as Command;

@@ -250,6 +250,7 @@ export const comments: Readonly<Record<string, string>> = {
   "svc.v1.CheckResponse.isolation": "Boundary around the runners, for example `deno 2.9.5, Deno permissions`. Empty in a process with the role `api`.",
   "svc.v1.CheckResponse.client_address": "Address of the caller, as rate limits and the audit log see it. Empty when a trusted proxy does not tell it.",
   "svc.v1.CheckResponse.proxy_ignored": "Whether the request has `X-Forwarded-For` or `Forwarded` and comes from an address that SVC_TRUSTED_PROXIES does not list.",
+  "svc.v1.CheckResponse.key_expires_at": "Expiry time of the API key of the request. Absent if the key does not expire.",
   "svc.v1.HealthChecks": "The results of the health checks.",
   "svc.v1.HealthChecks.store": "Database: `ok` or the problem.",
   "svc.v1.HealthChecks.storage": "Object storage: `ok` or the problem.",

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "../../buf/validate/validate_pb.ts";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
+import type { Timestamp, TimestampJson } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_svc_v1_options } from "./options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/health.proto.
  */
 export const file_svc_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0ItQBCg1DaGVja1Jlc3BvbnNlEiMKBnN0YXR1cxgBIAEoCUITukgQcg5SAm9rUghkZWdyYWRlZBIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJEhYKDmNsaWVudF9hZGRyZXNzGAcgASgJEhUKDXByb3h5X2lnbm9yZWQYCCABKAgiUwoMSGVhbHRoQ2hlY2tzEg0KBXN0b3JlGAEgASgJEg8KB3N0b3JhZ2UYAiABKAkSEAoIZXhlY3V0b3IYAyABKAkSEQoJc2NoZWR1bGVyGAQgASgJMmEKDUhlYWx0aFNlcnZpY2USUAoFQ2hlY2sSFC5zdmMudjEuQ2hlY2tSZXF1ZXN0GhUuc3ZjLnYxLkNoZWNrUmVzcG9uc2UiGpACAYq1GARyZWFkgtPkkwIJEgcvaGVhbHRoYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_svc_v1_options]);
+  fileDesc("ChNzdmMvdjEvaGVhbHRoLnByb3RvEgZzdmMudjEiDgoMQ2hlY2tSZXF1ZXN0IogCCg1DaGVja1Jlc3BvbnNlEiMKBnN0YXR1cxgBIAEoCUITukgQcg5SAm9rUghkZWdyYWRlZBIPCgd2ZXJzaW9uGAIgASgJEg8KB3J1bnRpbWUYAyABKAkSFAoMb3JnYW5pemF0aW9uGAQgASgJEiQKBmNoZWNrcxgFIAEoCzIULnN2Yy52MS5IZWFsdGhDaGVja3MSEQoJaXNvbGF0aW9uGAYgASgJEhYKDmNsaWVudF9hZGRyZXNzGAcgASgJEhUKDXByb3h5X2lnbm9yZWQYCCABKAgSMgoOa2V5X2V4cGlyZXNfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKDEhlYWx0aENoZWNrcxINCgVzdG9yZRgBIAEoCRIPCgdzdG9yYWdlGAIgASgJEhAKCGV4ZWN1dG9yGAMgASgJEhEKCXNjaGVkdWxlchgEIAEoCTJhCg1IZWFsdGhTZXJ2aWNlElAKBUNoZWNrEhQuc3ZjLnYxLkNoZWNrUmVxdWVzdBoVLnN2Yy52MS5DaGVja1Jlc3BvbnNlIhqQAgGKtRgEcmVhZILT5JMCCRIHL2hlYWx0aGIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * Request message for Check.
@@ -99,6 +101,13 @@ export type CheckResponse = Message<"svc.v1.CheckResponse"> & {
    * @generated from field: bool proxy_ignored = 8;
    */
   proxyIgnored: boolean;
+
+  /**
+   * Expiry time of the API key of the request. Absent if the key does not expire.
+   *
+   * @generated from field: google.protobuf.Timestamp key_expires_at = 9;
+   */
+  keyExpiresAt?: Timestamp | undefined;
 };
 
 /**
@@ -162,6 +171,13 @@ export type CheckResponseJson = {
    * @generated from field: bool proxy_ignored = 8;
    */
   proxyIgnored?: boolean;
+
+  /**
+   * Expiry time of the API key of the request. Absent if the key does not expire.
+   *
+   * @generated from field: google.protobuf.Timestamp key_expires_at = 9;
+   */
+  keyExpiresAt?: TimestampJson;
 };
 
 /**

@@ -31,6 +31,8 @@ const SELECT_KEY = "SELECT * FROM api_keys WHERE key_id = ?1";
 const SELECT_KEYS_OF_IDS =
   "SELECT api_keys.* FROM api_keys, ROWS(key_id text) r WHERE api_keys.key_id = r.key_id";
 const SELECT_KEYS = "SELECT * FROM api_keys WHERE org_id = ?1 ORDER BY created_at DESC, key_id DESC";
+const SELECT_EXPIRING =
+  "SELECT * FROM api_keys WHERE revoked_at IS NULL AND expires_at > ?1 AND expires_at <= ?2 ORDER BY expires_at LIMIT ?3";
 const REVOKE_KEY = `UPDATE api_keys SET revoked_at = ?1 WHERE org_id = ?2 AND key_id = ?3 AND revoked_at IS NULL
 RETURNING *`;
 const TOUCH_KEY = "UPDATE api_keys SET last_used_at = ?1 WHERE key_id = ?2";
@@ -70,6 +72,11 @@ export function* insertKey(row: Omit<KeyRow, "last_used_at" | "revoked_at">): Pr
     row.created_at,
     row.expires_at,
   );
+}
+
+/** Keys that expire within a time. */
+export function* listExpiringKeys(afterMs: number, untilMs: number, limit: number): Program<KeyRow[]> {
+  return yield* all<KeyRow>(SELECT_EXPIRING, afterMs, untilMs, limit);
 }
 
 export function* getKey(keyId: string): Program<KeyRow | undefined> {
