@@ -4,7 +4,13 @@
  */
 
 import type { Schema, SchemaInput, SchemaOutput } from "./inputs/standard-schema.ts";
-import type { InputAndOptions, OutputOf, SecretValues, TargetName } from "./inputs/targets.ts";
+import type {
+  InputAndOptions,
+  OutputOf,
+  SecretValues,
+  TargetName,
+  VariableValues,
+} from "./inputs/targets.ts";
 import type { JsonObject } from "./json.ts";
 
 export type { Schema, SchemaInput, SchemaOutput } from "./inputs/standard-schema.ts";
@@ -24,7 +30,7 @@ export interface Context {
   /** The secrets of the environment and of the organization, by name. */
   readonly secrets: SecretValues;
   /** `vars` of the project file with the values of the environment, by name. */
-  readonly vars: Readonly<Record<string, string | number | boolean>>;
+  readonly vars: VariableValues;
   readonly log: Log;
   /** Aborted when the execution times out or is cancelled. The process is terminated 5 seconds later. */
   readonly signal: AbortSignal;

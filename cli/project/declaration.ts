@@ -1,4 +1,4 @@
-/** The declaration file of a project: the types of its agents, workflows and secrets. */
+/** The declaration file of a project: the types of its agents, workflows, secrets and variables. */
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { isName } from "../../project/names.ts";
 import { webhookSecrets } from "../local/secrets.ts";
@@ -19,11 +19,15 @@ export function declarationOf(definition: ProjectDefinition, envExample: string)
   const secrets = [...secretsOf(definition, envExample)].map(
     ([name, isOptional]) => `  readonly ${keyOf(name)}: string${isOptional ? " | undefined" : ""};\n`,
   );
+  const variables = [...variablesOf(definition)].map(
+    ([name, type]) => `  readonly ${keyOf(name)}: ${type};\n`,
+  );
   const parts = [
     `${declarationHeader}\nimport type { TargetTypes } from "svc";\n`,
     `interface ProjectTargets {\n${targets.join("")}}\n`,
     `interface ProjectSecrets {\n${secrets.join("")}}\n`,
-    'declare module "svc" {\n  interface Targets extends ProjectTargets {}\n  interface Secrets extends ProjectSecrets {}\n}\n',
+    `interface ProjectVariables {\n${variables.join("")}}\n`,
+    'declare module "svc" {\n  interface Targets extends ProjectTargets {}\n  interface Secrets extends ProjectSecrets {}\n  interface Variables extends ProjectVariables {}\n}\n',
     'declare module "svc/client" {\n  interface Targets extends ProjectTargets {}\n}\n',
   ];
   return parts.join("\n");
@@ -38,6 +42,21 @@ export function secretsOf(definition: ProjectDefinition, envExample: string): Ma
   }
   for (const name of webhookSecrets(definition)) names.set(name, false);
   return new Map([...names].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The types of the variables in all environments. A variable that some environments lack may be missing. */
+function variablesOf({ vars = {}, environments = {} }: ProjectDefinition): Map<string, string> {
+  const own = Object.values(environments).map((environment) => environment.vars);
+  const names = new Set([vars, ...own].flatMap((some) => Object.keys(some)));
+  return new Map(
+    [...names].toSorted().map((name) => {
+      const values = [vars, ...own]
+        .filter((some) => Object.hasOwn(some, name))
+        .map((some) => typeof some[name]);
+      const types = [...new Set(values)].toSorted();
+      return [name, [...types, ...(Object.hasOwn(vars, name) ? [] : ["undefined"])].join(" | ")];
+    }),
+  );
 }
 
 /** Only TypeScript has types: for other modules the compiler would need the option `allowJs`. */

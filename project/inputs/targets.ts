@@ -1,6 +1,6 @@
 /**
- * The types of the project's agents, workflows and secrets. `svc types` writes a declaration that fills `Targets` and
- * `Secrets`. Without it every name is accepted.
+ * The types of the project's agents, workflows, secrets and variables. `svc types` writes a declaration that fills
+ * `Targets`, `Secrets` and `Variables`. Without it every name is accepted.
  */
 import type { JsonObject, JsonValue } from "../json.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "./standard-schema.ts";
@@ -13,12 +13,23 @@ export interface Targets {}
 // biome-ignore lint/suspicious/noEmptyInterface: projects add the members
 export interface Secrets {}
 
+/** The variables by name. Empty unless the project declares them. */
+// biome-ignore lint/suspicious/noEmptyInterface: projects add the members
+export interface Variables {}
+
 export type TargetName = keyof Targets extends never ? string : Extract<keyof Targets, string>;
 
 /** The declared secrets, and others that may be missing. */
 export type SecretValues = keyof Secrets extends never
   ? Readonly<Record<string, string>>
   : Readonly<Secrets> & Readonly<Record<string, string | undefined>>;
+
+type VariableValue = string | number | boolean;
+
+/** The declared variables; others are missing. */
+export type VariableValues = keyof Variables extends never
+  ? Readonly<Record<string, VariableValue>>
+  : Readonly<Variables> & Readonly<Record<string, VariableValue | undefined>>;
 
 /** The declaration of one target. For several names, such as all those that an unknown name could mean, the general one. */
 type Declared<Name extends string> =

@@ -17,13 +17,17 @@ agents:
   - name: script
 workflows:
   - name: all-of-them
+vars: { LIMIT: 5, MODE: fast }
+environments:
+  staging:
+    vars: { MODE: true, EXTRA: x }
 `,
   ".env.example": "TOKEN=abc\n# OPTIONAL=\nSVC_BASE_URL=http://127.0.0.1\n",
   "agents/check.ts": `import { defineAgent } from "svc";
 import { z } from "zod";
 export default defineAgent({
   input: z.object({ email: z.email(), tries: z.number().default(1) }),
-  run: async ({ tries }, ctx) => ({ at: new Date(), tries, token: ctx.secrets.TOKEN.length }),
+  run: async ({ tries }, ctx) => ({ at: new Date(), tries, token: ctx.secrets.TOKEN.length + ctx.vars.LIMIT }),
 });
 `,
   "agents/plain.ts": `import { defineAgent } from "svc";
@@ -55,6 +59,7 @@ export default defineAgent(async (_, ctx) => {
   await ctx.run("check");
   const maybe: string = ctx.secrets.OPTIONAL;
   await createClient({ baseUrl: "http://127.0.0.1" }).run("plain", { name: maybe });
+  const mode: string = ctx.vars.MODE;
 });
 `;
 
@@ -101,6 +106,7 @@ test("the compiler rejects unknown names, wrong inputs and secrets that may be m
     "agents/wrong.ts(6) TS2554: ",
     "agents/wrong.ts(7) TS2322: ",
     "agents/wrong.ts(8) TS2353: ",
+    "agents/wrong.ts(9) TS2322: ",
   ]);
 });
 
