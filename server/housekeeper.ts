@@ -18,6 +18,7 @@ import {
   listUnusedObjects,
 } from "./store/tables/housekeeping.ts";
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
+import { deleteOldInputChecks } from "./store/tables/input-checks.ts";
 import { deleteOldChecks } from "./store/tables/module-checks.ts";
 import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
 import { listExpiringKeys } from "./store/tables/organizations.ts";
@@ -82,6 +83,7 @@ export class Housekeeper {
     await this.#parts.engine.write(function* () {
       yield* failAbandoned(nowMs - hourMs, nowMs);
       yield* deleteOldChecks(nowMs - hourMs);
+      yield* deleteOldInputChecks(nowMs - hourMs);
       yield* deleteOldWindows(nowMs - hourMs);
     });
     const expiredBefore = nowMs - retentionDays * dayMs;

@@ -31,7 +31,7 @@ function randomText(length: number): string {
 }
 
 export type RandomPrefix = "org" | "key" | "req";
-export type OrderedPrefix = "dep" | "exe" | "sch" | "upl" | "dlv" | "srv";
+export type OrderedPrefix = "dep" | "exe" | "sch" | "upl" | "dlv" | "srv" | "chk";
 
 /** Creates an unguessable id. */
 export function randomId(prefix: RandomPrefix): string {

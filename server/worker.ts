@@ -5,6 +5,7 @@ import { runChildExecution } from "./executions/child-executions.ts";
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import { CheckWorker } from "./executions/module-checks/check-worker.ts";
+import { InputCheckWorker } from "./executions/module-checks/input-check-worker.ts";
 import type { Notifier } from "./executions/notifier.ts";
 import type { Pools } from "./executions/pool/contract.ts";
 import { createPools } from "./executions/pool/index.ts";
@@ -97,6 +98,7 @@ export function openWorker(parts: WorkerParts): Worker {
       }
     },
   });
+  const inputChecks = new InputCheckWorker({ engine, owner: parts.owner, pools });
   return {
     pools,
     async start() {
@@ -104,10 +106,14 @@ export function openWorker(parts: WorkerParts): Worker {
       if (parts.runsSchedules) scheduler.start();
       housekeeper.start();
       // Another process may accept deployments without being able to check them.
-      if (!exclusive) checks.start();
+      if (!exclusive) {
+        checks.start();
+        inputChecks.start();
+      }
     },
     async close() {
       await checks.close();
+      await inputChecks.close();
       await scheduler.close();
       await housekeeper.close();
     },

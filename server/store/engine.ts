@@ -44,6 +44,10 @@ export type Topic =
   | "queued"
   /** A deployment waits for a worker that checks its modules, or was checked. */
   | "check"
+  /** A deployment has a new input to check. */
+  | "input_check"
+  /** An input was checked. */
+  | "input_checked"
   /** The state of an execution has changed. */
   | "execution"
   /** An organization has new log entries. */

@@ -370,6 +370,20 @@ CREATE TABLE alert_windows (
   PRIMARY KEY (org_id, project, environment)
 );
 `,
+  `
+CREATE TABLE input_checks (
+  org_id        TEXT NOT NULL,
+  check_id      TEXT NOT NULL,
+  deployment_id TEXT NOT NULL,
+  module        TEXT NOT NULL,
+  input         TEXT NOT NULL,
+  created_at    BIGINT NOT NULL,
+  owner         TEXT,
+  result        TEXT,
+  PRIMARY KEY (org_id, check_id)
+);
+CREATE INDEX open_input_checks ON input_checks (created_at) WHERE owner IS NULL;
+`,
 ];
 
 /**

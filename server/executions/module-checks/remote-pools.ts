@@ -1,6 +1,9 @@
 /** The pools of a process that runs no users' code: workers check the modules of new deployments, and run executions. */
+import type { JsonObject } from "../../../project/json.ts";
 import { fail } from "../../errors.ts";
+import { orderedId } from "../../ids.ts";
 import type { Engine } from "../../store/engine.ts";
+import { deleteInputCheck, getInputCheck, requestInputCheck } from "../../store/tables/input-checks.ts";
 import { parseStored } from "../../store/tables/json.ts";
 import { deleteCheck, getCheck, requestCheck } from "../../store/tables/module-checks.ts";
 import type {
@@ -10,11 +13,14 @@ import type {
   PackageLocation,
   Pools,
   RunnerCounts,
+  Violation,
 } from "../pool/contract.ts";
 import type { CheckResult } from "./check-worker.ts";
 
 /** How often the request is read without a notification, which may be lost. */
 const fallbackMs = 1_000;
+/** For how long a new execution waits for the check of its input. A worker needs a runner and two transactions. */
+const validationMs = 5_000;
 /** For how long the request waits for a worker. */
 const claimMs = 30_000;
 
@@ -29,11 +35,16 @@ export class RemotePools implements Pools {
   readonly #options: RemotePoolsOptions;
   /** Wake the waiting checks. */
   readonly #waiting = new Set<() => void>();
+  /** Wake the waiting checks of inputs, by their id. */
+  readonly #checking = new Map<string, () => void>();
 
   constructor(options: RemotePoolsOptions) {
     this.#options = options;
     options.engine.listen("check", () => {
       for (const wake of [...this.#waiting]) wake();
+    });
+    options.engine.listen("input_checked", (checkId) => {
+      if (checkId !== null) this.#checking.get(checkId)?.();
     });
   }
 
@@ -98,8 +109,33 @@ export class RemotePools implements Pools {
     });
   }
 
-  async validate(): Promise<null> {
-    return null;
+  async validate(deploymentId: string, module: string, input: JsonObject): Promise<Violation[] | null> {
+    const { engine, organizationOf, closing } = this.#options;
+    const orgId = await organizationOf(deploymentId);
+    const checkId = orderedId("chk");
+    // Before the request, so that no notification is missed.
+    const checked = Promise.withResolvers<void>();
+    this.#checking.set(checkId, checked.resolve);
+    const timer = setTimeout(checked.resolve, validationMs);
+    try {
+      await engine.write(() =>
+        requestInputCheck({
+          org_id: orgId,
+          check_id: checkId,
+          deployment_id: deploymentId,
+          module,
+          input: JSON.stringify(input),
+          created_at: Date.now(),
+        }),
+      );
+      if (!closing.aborted) await checked.promise;
+      const row = await engine.read(() => getInputCheck(orgId, checkId));
+      return parseStored<Violation[] | null>(row?.result ?? "null");
+    } finally {
+      clearTimeout(timer);
+      this.#checking.delete(checkId);
+      await engine.write(() => deleteInputCheck(orgId, checkId));
+    }
   }
 
   async run(): Promise<Outcome> {

@@ -18,7 +18,13 @@ import type { Connection } from "./connection.ts";
 
 const guaranteed: ReadonlySet<Topic> = new Set<Topic>(["routes", "keys", "secrets", "cancel"]);
 /** Topics with a channel of their own. */
-const frequent: ReadonlySet<Topic> = new Set<Topic>(["queued", "execution", "log"]);
+const frequent: ReadonlySet<Topic> = new Set<Topic>([
+  "queued",
+  "execution",
+  "log",
+  "input_check",
+  "input_checked",
+]);
 
 /** PostgreSQL's limit is 8,000 bytes. */
 const maxPayload = 7_500;

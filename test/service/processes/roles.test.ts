@@ -8,6 +8,9 @@ import type { AcceptedJson, HealthJson } from "../../support/shapes.ts";
 import { type SharedStore, sharedStoresOf } from "../../support/shared-store.ts";
 
 const agents = {
+  typed: `const validate = (value) =>
+  typeof value.n === "number" ? { value } : { issues: [{ message: "must be a number", path: ["n"] }] };
+export default { input: { "~standard": { version: 1, vendor: "own", validate } }, run: ({ n }) => n };`,
   where: { code: "export default () => process.ppid;", webhooks: [{ slug: "in" }] },
   waits:
     "export default (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject));",
@@ -71,6 +74,14 @@ describe.each(sharedStoresOf("PostgreSQL"))(
       });
       expect(status).toBe(400);
       expect(text).toContain("agents/breaks.ts:1: Error: at load");
+      expect(descendants(api.pid)).toEqual([]);
+    });
+
+    test("the worker checks the inputs of new executions", async () => {
+      expect((await runToEnd(api, "typed", { n: 1 })).output).toBe(1);
+      const answer = await call(api, "POST", "/api/v1/executions", { json: { name: "typed", input: {} } });
+      const message = /^The input violates the schema of 'typed':\ninput\.n: must be a number$/;
+      expectError(answer, 400, "invalid_argument", message, "INPUT_INVALID");
       expect(descendants(api.pid)).toEqual([]);
     });
 
