@@ -1,6 +1,7 @@
 /** Checks a project and collects the files for its package. Loads esbuild. */
 import { realpathSync } from "node:fs";
 import type { BundleCache } from "./bundle/cache.ts";
+import { compileModules } from "./bundle/compile.ts";
 import { bundleImports } from "./bundle/dependencies.ts";
 import { type FileProblem, withEsbuild } from "./bundle/esbuild.ts";
 import { scanImports } from "./bundle/scan.ts";
@@ -47,7 +48,9 @@ export async function prepareProject(root: string, cache?: BundleCache): Promise
   const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
   const bundled = await bundle(folder, modules, collected.files, cache);
   if (bundled.problems.length > 0) return failed(collected.files, bundled.problems);
-  const files = [...collected.files, ...bundled.shared, ...bundled.files].toSorted((a, b) =>
+  const compiled = new Set(bundled.compiled.map(({ path }) => path));
+  const own = [...collected.files, ...bundled.shared].filter(({ path }) => !compiled.has(path));
+  const files = [...own, ...bundled.compiled, ...bundled.files].toSorted((a, b) =>
     comparePaths(a.path, b.path),
   );
   return { definition, files, bundledCount: bundled.files.length, problems: [] };
@@ -65,21 +68,31 @@ async function collect(folder: string): Promise<{ files: CollectedFile[]; proble
   }
 }
 
+interface Bundled {
+  /** The npm imports. */
+  files: CollectedFile[];
+  shared: CollectedFile[];
+  /** Compiled modules, in place of their sources, and their source maps. */
+  compiled: CollectedFile[];
+  problems: FileProblem[];
+}
+
 async function bundle(
   folder: string,
   modules: readonly string[],
   files: readonly CollectedFile[],
   cache: BundleCache | undefined,
-): Promise<{ files: CollectedFile[]; shared: CollectedFile[]; problems: FileProblem[] }> {
-  if (modules.length === 0) return { files: [], shared: [], problems: [] };
+): Promise<Bundled> {
+  if (modules.length === 0) return { files: [], shared: [], compiled: [], problems: [] };
   return withEsbuild(async (esbuild) => {
-    const { imports, shared, problems } = await scanImports(esbuild, folder, modules, files);
-    if (problems.length > 0) return { files: [], shared, problems };
+    const { imports, shared, notErasable, problems } = await scanImports(esbuild, folder, modules, files);
+    if (problems.length > 0) return { files: [], shared, compiled: [], problems };
+    const compiled = await compileModules(esbuild, folder, notErasable);
     const cached = cache?.get(folder, imports);
-    if (cached !== undefined) return { files: cached, shared, problems: [] };
+    if (cached !== undefined) return { files: cached, shared, compiled, problems: [] };
     const bundled = await bundleImports(esbuild, folder, imports, [...files, ...shared]);
     if (bundled.problems.length === 0) cache?.set(folder, imports, bundled.files);
-    return { ...bundled, shared };
+    return { ...bundled, shared, compiled };
   });
 }
 

@@ -4,6 +4,7 @@ import { extname, join, posix } from "node:path";
 import type * as Esbuild from "esbuild";
 import type { CollectedFile } from "../package-file.ts";
 import { isDeclared, isDeclaredForDeno } from "./declared.ts";
+import { isErasable } from "./erasable.ts";
 import { build, type FileProblem, problemAt } from "./esbuild.ts";
 import { type Found, SharedFiles } from "./shared.ts";
 import { readSpecifier } from "./specifier.ts";
@@ -18,6 +19,15 @@ export interface NpmImport {
   resolved: string;
   /** Files of the project that import it, in the order of their paths. */
   importers: string[];
+}
+
+export interface Scanned {
+  imports: NpmImport[];
+  /** Files outside of `agents/` and `workflows/` that are imported. */
+  shared: CollectedFile[];
+  /** Modules that must be compiled. */
+  notErasable: CollectedFile[];
+  problems: FileProblem[];
 }
 
 const namespace = "project";
@@ -41,7 +51,7 @@ export async function scanImports(
   root: string,
   modules: readonly string[],
   files: readonly CollectedFile[],
-): Promise<{ imports: NpmImport[]; shared: CollectedFile[]; problems: FileProblem[] }> {
+): Promise<Scanned> {
   const scan = new Scan(root, files);
   const { failures } = await build(esbuild, {
     absWorkingDir: root,
@@ -57,7 +67,8 @@ export async function scanImports(
     const file = location?.file.replace(`${namespace}:`, "") ?? "";
     return location === null ? unplaced(text) : problemAt(location, file, text);
   });
-  return { imports: scan.imports(), shared: scan.shared.files, problems };
+  const { shared, notErasable } = scan;
+  return { imports: scan.imports(), shared: shared.files, notErasable: [...notErasable.values()], problems };
 }
 
 class Scan {
@@ -65,6 +76,7 @@ class Scan {
   readonly #files: ReadonlyMap<string, CollectedFile>;
   readonly #imports = new Map<string, NpmImport>();
   readonly shared: SharedFiles;
+  readonly notErasable = new Map<string, CollectedFile>();
 
   constructor(root: string, files: readonly CollectedFile[]) {
     this.#root = root;
@@ -92,7 +104,11 @@ class Scan {
         };
       }
       const file = this.#files.get(path) ?? fileOf(this.shared.find(path));
-      return { contents: await readFile(file?.absolutePath ?? ""), loader };
+      const contents = await readFile(file?.absolutePath ?? "", "utf8");
+      if (loader === "ts" && file !== undefined && !path.endsWith(".cts") && !isErasable(contents)) {
+        this.notErasable.set(path, file);
+      }
+      return { contents, loader };
     });
   }
 

@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { SerializedError, Violation } from "./protocol.ts";
+import { SourceMaps } from "./source-maps.ts";
 import { SchemaError } from "./validate.ts";
 
 /** Thrown by `process.exit`, so that the code after the call does not run. */
@@ -29,12 +30,14 @@ export class ErrorDescriber {
   readonly #packageMarks: string[];
   readonly #replacements: [from: string, to: string][];
   readonly #place: RegExp;
+  readonly #sources: SourceMaps;
 
   /**
    * @param directory - the package, as it appears in the runtime's stacks
    * @param scratch - the folder that users' code may write
    */
   constructor(directory: string, scratch: string) {
+    this.#sources = new SourceMaps(directory);
     // Deno prints URLs in stacks without percent-encoding.
     this.#packageMarks = [`${pathToFileURL(directory).href}/`, `file://${directory}/`, `${directory}/`];
     this.#replacements = [
@@ -44,7 +47,9 @@ export class ErrorDescriber {
       [process.execPath, "<runtime>"],
       ...(ownFolder.length > 1 ? both(ownFolder, "<svc>") : []),
     ];
-    this.#place = new RegExp(`(?:${this.#packageMarks.map(RegExp.escape).join("|")})([^\\s:)]+):(\\d+)`);
+    this.#place = new RegExp(
+      `(?:${this.#packageMarks.map(RegExp.escape).join("|")})([^\\s:)]+):(\\d+)(?::(\\d+))?`,
+    );
   }
 
   describe(thrown: unknown): SerializedError {
@@ -91,8 +96,12 @@ export class ErrorDescriber {
       if (typeof position?.file === "string" && typeof position.line === "number") {
         return { file: this.#clean(position.file, maxFrameLength), line: position.line };
       }
-      const [, file, line] = this.#place.exec(`${text(thrown.stack)}\n${text(thrown.message)}`) ?? [];
-      if (file !== undefined) return { file: decodeURI(file), line: Number(line) };
+      const [, file, line, column = "1"] =
+        this.#place.exec(`${text(thrown.stack)}\n${text(thrown.message)}`) ?? [];
+      if (file !== undefined) {
+        const path = decodeURI(file);
+        return { file: path, line: this.#sources.lineOf(path, Number(line), Number(column)) };
+      }
       return Array.isArray(thrown.errors) ? this.place(thrown.errors[0]) : null;
     } catch {
       return null;
@@ -139,7 +148,7 @@ export class ErrorDescriber {
   #replace(value: string): string {
     let replaced = value;
     for (const [from, to] of this.#replacements) replaced = replaced.replaceAll(from, to);
-    return replaced;
+    return this.#sources.apply(replaced);
   }
 }
 
