@@ -47,6 +47,9 @@ test("contains the compiled code, the contract, the documents and the templates 
       !/^dist\/(proto|project|server|cli|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
       !/^templates\/\w+\/[\w./-]+$/.test(path) &&
       !/^docs\/[\w/-]+\.md$/.test(path) &&
+      // The rules of Prometheus, the dashboard of Grafana and the unit of systemd, for operators.
+      !/^docs\/monitoring\/\w+\.(yaml|json)$/.test(path) &&
+      !/^deploy\/systemd\/[\w.-]+$/.test(path) &&
       !/^proto\/(svc\/v1|buf\/validate)\/\w+\.proto$/.test(path) &&
       ![
         "package.json",

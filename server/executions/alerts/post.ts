@@ -23,7 +23,22 @@ export type Post = (url: URL, body: string, headers: Readonly<Record<string, str
 export function createPost(network: RunnerNetwork): Post {
   const policy = network === "all" ? null : new AddressPolicy(network);
   return async (url, body, headers) => {
-    const signal = AbortSignal.timeout(timeoutMs);
+    // Not `AbortSignal.timeout`, which cannot be cleared.
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), timeoutMs);
+    try {
+      return await send(url, body, headers, controller.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  async function send(
+    url: URL,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const found = isIP(host) === 0 ? await within(new NameLookup().resolve(host), signal) : [host];
     const addresses = found.filter((address) => policy?.isOpen(address) ?? true);
@@ -44,7 +59,7 @@ export function createPost(network: RunnerNetwork): Post {
       }
     }
     throw failure;
-  };
+  }
 }
 
 class NotConnected extends Error {}
@@ -70,9 +85,14 @@ function open(url: URL, host: string, address: string, signal: AbortSignal): Pro
     : connect({ host: address, port });
   return new Promise((resolve, reject) => {
     const abort = () => socket.destroy(timedOut());
+    // Also for an error after the response, which nothing waits for.
+    socket.on("error", () => {});
     signal.addEventListener("abort", abort, { once: true });
     socket.once(isTls ? "secureConnect" : "connect", () => resolve(socket));
-    socket.once("error", (error) => reject(new NotConnected(error.message)));
+    socket.once("error", (error) => {
+      reject(new NotConnected(error.message));
+      socket.destroy();
+    });
     socket.once("close", () => {
       signal.removeEventListener("abort", abort);
       reject(new NotConnected("the connection was closed."));
