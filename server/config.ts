@@ -40,6 +40,8 @@ export interface Limits {
   runnersPerDeployment: number;
   /** Days for which a finished execution and its log are kept. */
   retentionDays: number;
+  /** Finished executions that are kept of each agent and workflow in each environment; 0 keeps all until they expire. */
+  retentionCount: number;
   /** Open connections of this server. */
   connections: number;
   /** Open connections from one address; for IPv6 from one /64 network. */
@@ -183,6 +185,7 @@ export const limitVariables: Record<keyof Limits, LimitVariable> = {
     alias: "SVC_CHILDREN_PER_DEPLOYMENT",
   },
   retentionDays: { variable: "SVC_RETENTION_DAYS", default: 30, min: 1 },
+  retentionCount: { variable: "SVC_RETENTION_COUNT", default: 0, min: 0 },
   connections: { variable: "SVC_MAX_CONNECTIONS", default: 10_000, min: 1 },
   connectionsPerAddress: { variable: "SVC_MAX_CONNECTIONS_PER_ADDRESS", default: 1_000, min: 1 },
   idleSeconds: { variable: "SVC_IDLE_SECONDS", default: 60, min: 1 },

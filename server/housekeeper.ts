@@ -14,20 +14,26 @@ import {
   deleteOldLogs,
   deleteOldTicks,
   deleteOldUploads,
+  deleteSurplusExecutions,
   finishDeletion,
+  listExecutionsBefore,
   listUnusedObjects,
 } from "./store/tables/housekeeping.ts";
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
 import { deleteOldInputChecks } from "./store/tables/input-checks.ts";
 import { deleteOldChecks } from "./store/tables/module-checks.ts";
 import { deleteUpload, listExpiredUploads, toUpload } from "./store/tables/objects.ts";
-import { listExpiringKeys } from "./store/tables/organizations.ts";
+import { listExpiringKeys, listOrganizations } from "./store/tables/organizations.ts";
 import { releasePages, storeSize } from "./store/tables/statistics.ts";
 import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;
 const pauseMs = 20;
+/** Executions that are read at a time. */
+const pageSize = 1_000;
+/** After all ids. */
+const lastId = "exf";
 /** 512 KiB each. */
 const releasesPerRound = 200;
 const keptFreeBytes = 16 * 1024 ** 2;
@@ -48,11 +54,14 @@ export interface HousekeeperParts {
   packages: PackageFolders;
   /** Retention of finished executions, in days. */
   retentionDays: number;
+  /** Finished executions that are kept of each target in each environment; 0 or undefined keeps all. */
+  retentionCount?: number;
 }
 
 export class Housekeeper {
   readonly #parts: HousekeeperParts;
   readonly #closing = new AbortController();
+  #countedAtMs = Number.NEGATIVE_INFINITY;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<void> = Promise.resolve();
@@ -88,6 +97,7 @@ export class Housekeeper {
     });
     const expiredBefore = nowMs - retentionDays * dayMs;
     await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));
+    await this.#deleteSurplus(nowMs);
     await this.#inBatches(() => deleteOldDeliveries(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
@@ -96,6 +106,40 @@ export class Housekeeper {
     await this.#deleteUnusedPackages(nowMs - dayMs, nowMs);
     await this.#releaseFreePages();
     await this.#warnOfExpiringKeys(nowMs);
+  }
+
+  /**
+   * Deletes finished executions beyond the number that is kept, once an hour. Reads all executions in pages: an index by
+   * target would cost every execution, and with a limit there are few.
+   */
+  async #deleteSurplus(nowMs: number): Promise<void> {
+    const { engine, retentionCount = 0 } = this.#parts;
+    if (retentionCount === 0 || nowMs - this.#countedAtMs < hourMs) return;
+    this.#countedAtMs = nowMs;
+    for (const { org_id: orgId } of await engine.read(listOrganizations)) {
+      const counts = new Map<string, number>();
+      for (let before = lastId; ; ) {
+        const page = await engine.read(() => listExecutionsBefore(orgId, before, pageSize));
+        const surplus = page.filter(({ environment, kind, name, finished_at }) => {
+          // A client may still follow an execution that has just ended.
+          if (finished_at === null || finished_at > nowMs - hourMs) return false;
+          const target = `${environment}/${kind}/${name}`;
+          const count = (counts.get(target) ?? 0) + 1;
+          counts.set(target, count);
+          return count > retentionCount;
+        });
+        for (let at = 0; at < surplus.length; at += batchSize) {
+          if (this.#closing.signal.aborted) return;
+          const ids = surplus.slice(at, at + batchSize).map(({ execution_id }) => execution_id);
+          await engine.write(() => deleteSurplusExecutions(orgId, ids));
+          await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        }
+        const last = page.at(-1);
+        if (last === undefined || page.length < pageSize) break;
+        before = last.execution_id;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
   }
 
   /** Once a day and process for each key. */

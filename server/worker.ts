@@ -82,7 +82,7 @@ export function openWorker(parts: WorkerParts): Worker {
       return { deploymentId, network, ...(await packages.use({ orgId, digest })) };
     },
   });
-  const housekeeper = new Housekeeper({ ...parts, engine, retentionDays: limits.retentionDays });
+  const housekeeper = new Housekeeper({ ...parts, engine, ...limits });
   const checks = new CheckWorker({
     engine,
     owner: parts.owner,

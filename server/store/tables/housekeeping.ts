@@ -6,6 +6,14 @@ const DELETE_OLD_EXECUTIONS = `DELETE FROM executions WHERE (org_id, execution_i
   SELECT org_id, execution_id FROM executions WHERE finished_at IS NOT NULL AND finished_at < ?1 LIMIT ?2
   FOR UPDATE SKIP LOCKED)
 RETURNING org_id, execution_id`;
+const SELECT_PAGE = `SELECT execution_id, environment, kind, name, finished_at FROM executions
+WHERE org_id = ?1 AND execution_id < ?2 ORDER BY execution_id DESC LIMIT ?3`;
+/** The result of a child execution is kept until its parent has ended, because a retry of the parent needs it. */
+const DELETE_SURPLUS = `DELETE FROM executions USING ROWS(org_id text, execution_id text) r
+WHERE executions.org_id = r.org_id AND executions.execution_id = r.execution_id AND NOT EXISTS (
+  SELECT 1 FROM executions p WHERE p.org_id = executions.org_id
+    AND p.execution_id = executions.parent_execution_id AND p.finished_at IS NULL)
+RETURNING executions.org_id AS org_id, executions.execution_id AS execution_id`;
 const DELETE_ATTEMPTS = `DELETE FROM attempts USING ROWS(org_id text, execution_id text) r
 WHERE attempts.org_id = r.org_id AND attempts.execution_id = r.execution_id`;
 const DELETE_LOGS_OF = `DELETE FROM logs USING ROWS(org_id text, execution_id text) r
@@ -33,13 +41,44 @@ const DELETE_OBJECT = "DELETE FROM objects WHERE org_id = ?1 AND digest = ?2 AND
 /** After this time, another process repeats a deletion. Longer than any request to the storage takes. */
 const deletionMs = 900_000;
 
+interface ExecutionKey {
+  org_id: string;
+  execution_id: string;
+}
+
 /** Deletes finished executions with their logs and attempts. @returns their number */
 export function* deleteOldExecutions(beforeMs: number, limit: number): Program<number> {
-  const rows = yield* all<{ org_id: string; execution_id: string }>(DELETE_OLD_EXECUTIONS, beforeMs, limit);
+  return yield* deleteDetails(yield* all<ExecutionKey>(DELETE_OLD_EXECUTIONS, beforeMs, limit));
+}
+
+/** Deletes some finished executions with their logs and attempts. @returns their number */
+export function* deleteSurplusExecutions(orgId: string, ids: readonly string[]): Program<number> {
+  const keys = ids.map((id) => [orgId, id]);
+  return yield* deleteDetails(yield* each<ExecutionKey>(DELETE_SURPLUS, keys));
+}
+
+function* deleteDetails(rows: readonly ExecutionKey[]): Program<number> {
   const keys = rows.map(({ org_id, execution_id }) => [org_id, execution_id]);
   yield* each(DELETE_LOGS_OF, keys);
   yield* each(DELETE_ATTEMPTS, keys);
   return rows.length;
+}
+
+export interface ExecutionOfTarget {
+  execution_id: string;
+  environment: string;
+  kind: string;
+  name: string;
+  finished_at: number | null;
+}
+
+/** Executions of an organization from before an id, the newest first. */
+export function* listExecutionsBefore(
+  orgId: string,
+  beforeId: string,
+  limit: number,
+): Program<ExecutionOfTarget[]> {
+  return yield* all<ExecutionOfTarget>(SELECT_PAGE, orgId, beforeId, limit);
 }
 
 /** Deletes old log entries of each organization except those of executions and the audit log. @returns the largest number of one organization */
