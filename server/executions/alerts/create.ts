@@ -105,6 +105,7 @@ function toExecution(
     execution_id: orderedId("exe", atMs),
     ...("url" in hook ? { kind: "alert", name: alertName } : hook),
     origin: "failure",
+    trace: row.trace,
     deployment_id: row.deployment_id,
     environment: row.environment,
     input: JSON.stringify(payload),

@@ -4,7 +4,7 @@ import type { Transport } from "@connectrpc/connect";
 import { checkScope } from "../../auth/authenticator.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Limits } from "../../config.ts";
-import { environmentHeader } from "../../services/request.ts";
+import { environmentHeader, traceHeader } from "../../services/request.ts";
 import { decodeRequest } from "../rest/decode.ts";
 import { callerHeader, encodeCaller } from "../rest/transcode.ts";
 import { jsonWriteOptions, wireOptions } from "../wire.ts";
@@ -18,6 +18,8 @@ export interface Session {
   caller: Caller;
   /** From the prefix of the path; empty without one. */
   environment: string;
+  /** The context of the request for executions; empty without tracing. */
+  trace: string;
   limits: Pick<Limits, "jsonDepth">;
   /** Aborted when the client is gone. */
   signal: AbortSignal;
@@ -58,8 +60,9 @@ function prepare({ caller, limits }: Session, method: DescMethod, json: JsonObje
   return decodeRequest(method.input, json, jsonOptions);
 }
 
-function headers({ caller, environment }: Session): Headers {
+function headers({ caller, environment, trace }: Session): Headers {
   const header = new Headers({ [callerHeader]: encodeCaller(caller) });
   if (environment !== "") header.set(environmentHeader, environment);
+  if (trace !== "") header.set(traceHeader, trace);
   return header;
 }

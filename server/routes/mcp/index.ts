@@ -5,7 +5,7 @@ import type { Authenticator } from "../../auth/authenticator.ts";
 import type { Config } from "../../config.ts";
 import { fail, invalid } from "../../errors.ts";
 import type { Sender } from "../../senders/senders.ts";
-import { environmentHeader } from "../../services/request.ts";
+import { environmentHeader, traceHeader } from "../../services/request.ts";
 import { isJsonContentType, readBody } from "../../webhooks/body.ts";
 import { findViolation, parseJson, violationMessage } from "../../webhooks/json.ts";
 import { type Request, type Response, sendJson } from "../answer.ts";
@@ -49,6 +49,7 @@ export async function answerMcp(
   const session: Session = {
     ...{ transport, caller, limits: config.limits, signal: abort.signal },
     environment: String(request.headers[environmentHeader] ?? ""),
+    trace: String(request.headers[traceHeader] ?? ""),
     hasControlTools: hasControlTools(query),
   };
   const body = await readMessages(request, config);

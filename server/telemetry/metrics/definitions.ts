@@ -114,7 +114,7 @@ export const recorded: Record<RecordedMetric, Definition> = {
   ),
   attempts: counter(
     "svc_execution_attempts_total",
-    "Attempts by outcome: `succeeded`, `cancelled`, `lost`, or why it failed (`thrown`, `exit`, `output`, `load`, `timeout`, `crash`, `memory`)",
+    "Attempts by outcome: `succeeded`, `cancelled`, `lost`, or why it failed (`thrown`, `exit`, `input`, `output`, `load`, `timeout`, `crash`, `memory`)",
     "outcome",
     "kind",
   ),

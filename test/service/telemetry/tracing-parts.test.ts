@@ -138,6 +138,27 @@ describe("the sampler", () => {
   });
 });
 
+test("attempts of an execution without a context share a trace", () => {
+  const added: Span[] = [];
+  const tracer = new Tracer(on(), { add: (span) => added.push(span), close: async () => {} });
+  for (const attempt of [1, 2]) {
+    const times = { created_at: 1000, due_at: 1000 + attempt, attempt_started_at: 3000 };
+    const target = { kind: "agent", name: "a", deployment_id: "dep_1", environment: "production" };
+    const execution = {
+      ...target,
+      ...times,
+      execution_id: "exe_1",
+      origin: "schedule",
+      attempt,
+      trace: null,
+    };
+    tracer.attempt(execution).end("succeeded", { code: 0, message: "" });
+  }
+  expect(added.map(({ name }) => name)).toEqual(["queue a", "run a", "queue a", "run a"]);
+  expect(new Set(added.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf("exe_1")]));
+  expect(added[0]).toMatchObject({ parentId: null, startMs: 1001, endMs: 3000 });
+});
+
 describe("the exporter", () => {
   const span: Span = {
     traceId: "4bf92f3577b34da6a3ce929d0e0e4736",

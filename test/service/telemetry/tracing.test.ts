@@ -93,7 +93,7 @@ onEveryRuntime("tracing", { env }, (server) => {
           retry_policy: { max_retries: 1, initial_delay: 0 },
           webhooks: [{ slug: "in" }],
         },
-        child: await bundled(child),
+        child: { code: await bundled(child), expose_as_tool: true },
         flood: await bundled(flood),
       },
     });
@@ -195,6 +195,17 @@ onEveryRuntime("tracing", { env }, (server) => {
     const next = await runToEnd(server, "child");
     await collector.until(() => named(String(next.output), "run child").length === 1);
     expect(collector.spans.filter((span) => span.traceId === unsampled)).toEqual([]);
+  });
+
+  test("joins a call of a tool over MCP", async () => {
+    const headers = { accept: "application/json, text/event-stream" };
+    const params = { name: "child", arguments: {} };
+    const json = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+    const { text } = await call(server, "POST", "/mcp", { json, headers });
+    const [traceId = ""] = /[0-9a-f]{32}/.exec(text) ?? [text];
+    await collector.until(() => named(traceId, "POST mcp").length === 1);
+    const [request] = named(traceId, "POST mcp");
+    expect(named(traceId, "run child")).toMatchObject([{ parentSpanId: request?.spanId }]);
   });
 
   test("limits the spans of an attempt", async () => {
