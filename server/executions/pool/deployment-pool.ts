@@ -17,6 +17,13 @@ interface WaitingAttempt {
   resolve: (outcome: Outcome) => void;
 }
 
+/** An input that waits for a runner. */
+interface WaitingCheck {
+  module: string;
+  input: JsonObject;
+  resolve: (violations: Violation[] | null) => void;
+}
+
 /** After this number of failed starts in a row, the waiting attempts are handed back. */
 const maxFailedStarts = 3;
 
@@ -39,6 +46,7 @@ export class DeploymentPool {
   readonly #owners = new Map<string, RunnerProcess>();
   readonly #startLimiter = new StartLimiter();
   #queue: WaitingAttempt[] = [];
+  #checks: WaitingCheck[] = [];
   #starting = 0;
   #failedStarts = 0;
   #startTimer: ReturnType<typeof setTimeout> | undefined;
@@ -95,21 +103,23 @@ export class DeploymentPool {
    *
    * @returns null when the input is valid, and when no runner answers in time
    */
-  async validate(module: string, input: JsonObject): Promise<Violation[] | null> {
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(() => late.resolve(null), validationMs);
-    try {
-      return await Promise.race([this.#validate(module, input), late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async #validate(module: string, input: JsonObject): Promise<Violation[] | null> {
-    if (this.#validator === undefined && !this.#retired && this.#runners.size < this.#maxRunners) {
-      await this.#start({ preload: false }).catch((error: unknown) => this.#onFailedStart(error));
-    }
-    return (await this.#validator?.validate(module, input)) ?? null;
+  validate(module: string, input: JsonObject): Promise<Violation[] | null> {
+    return new Promise((resolve) => {
+      const check: WaitingCheck = {
+        module,
+        input,
+        resolve(violations) {
+          clearTimeout(timer);
+          resolve(violations);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.#checks = this.#checks.filter((other) => other !== check);
+        resolve(null);
+      }, validationMs);
+      this.#checks.push(check);
+      this.#pump();
+    });
   }
 
   /** A runner that may check inputs: not one whose end would be assigned to a suspect. */
@@ -148,6 +158,7 @@ export class DeploymentPool {
   /** Ends the waiting attempts with an outcome. */
   settleQueue(outcome: Outcome): void {
     for (const { resolve } of this.#queue.splice(0)) resolve(outcome);
+    for (const { resolve } of this.#checks.splice(0)) resolve(null);
     this.#pump();
   }
 
@@ -170,11 +181,13 @@ export class DeploymentPool {
       else this.#assign(waiting, runner);
     }
     this.#queue = rest;
+    this.#assignChecks();
     this.#replaceRunners();
     this.#startForQueue();
+    this.#startForChecks();
     if (this.#retired) for (const runner of this.#runners) if (runner.idle) runner.drain();
     this.#pumping = false;
-    if (this.#queue.length === 0) clearTimeout(this.#startTimer);
+    if (this.#queue.length + this.#checks.length === 0) clearTimeout(this.#startTimer);
     if (this.empty) this.#onEmpty();
   }
 
@@ -220,6 +233,22 @@ export class DeploymentPool {
       else if (this.#starting === 0) this.#startSoon();
       return;
     }
+  }
+
+  #assignChecks(): void {
+    if (this.#checks.length === 0) return;
+    const runner = this.#validator;
+    if (runner === undefined) return;
+    for (const { module, input, resolve } of this.#checks.splice(0)) {
+      void runner.validate(module, input).then(resolve);
+    }
+  }
+
+  #startForChecks(): void {
+    if (this.#checks.length === 0 || this.#starting > 0 || this.#runners.size >= this.#maxRunners) return;
+    // The last runners of a retired deployment may be draining; nothing else starts.
+    if (this.#retired) for (const { resolve } of this.#checks.splice(0)) resolve(null);
+    else this.#startSoon();
   }
 
   #startForQueue(): void {

@@ -52,6 +52,14 @@ export const schemaScenarios: Scenario[] = [
   ),
 
   poolScenario(
+    "many checks at once wait for the first runner",
+    (lab) => Promise.all(Array.from({ length: 20 }, () => check(lab, "none"))),
+    (found, expect) => {
+      expect(found).toEqual(found.map(() => [{ field: "input", description: "is invalid" }]));
+    },
+  ),
+
+  poolScenario(
     "a schema that blocks its runner answers nothing, and the next runner serves the rest",
     async (lab) => [
       await check(lab, "blocks"),

@@ -7,7 +7,7 @@ import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
 import { deployPackage, type ProjectSource, packProject, tryDeploy } from "../../support/project.ts";
 import { call, ended, ok, reasonOf, run, runToEnd } from "../../support/rest.ts";
 import type { DeploymentJson, ErrorJson, ExecutionJson, ViolationJson } from "../../support/shapes.ts";
-import { onEveryRuntime, sharedStores } from "../../support/suite.ts";
+import { onEveryRuntime } from "../../support/suite.ts";
 
 const webhooks = [{ slug: "hook" }];
 const retries = {
@@ -102,7 +102,7 @@ function fieldsOfError({ details = [] }: ErrorJson): string[] | undefined {
   return fieldsOf(field_violations);
 }
 
-onEveryRuntime("schemas", sharedStores, (server) => {
+onEveryRuntime("schemas", {}, (server) => {
   let deployment: DeploymentJson;
   beforeAll(async () => {
     deployment = await deployPackage(server, await packed);
