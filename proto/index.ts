@@ -6,4 +6,5 @@ export * from "./svc/v1/health_pb.ts";
 export * from "./svc/v1/options_pb.ts";
 export * from "./svc/v1/organization_pb.ts";
 export * from "./svc/v1/schedule_pb.ts";
+export * from "./svc/v1/statistics_pb.ts";
 export * from "./svc/v1/webhook_pb.ts";

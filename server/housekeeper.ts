@@ -6,6 +6,8 @@
 import type { ObjectStorage } from "./storage/contract.ts";
 import type { Engine, Program } from "./store/engine.ts";
 import { deleteOldWindows } from "./store/tables/alerts.ts";
+import { deleteExpiredConsoleSessions } from "./store/tables/console-sessions.ts";
+import { deleteOldStatistics } from "./store/tables/counters.ts";
 import { deleteOldDeliveries } from "./store/tables/deliveries.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
 import {
@@ -102,6 +104,10 @@ export class Housekeeper {
     await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
     await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));
+    await this.#parts.engine.write(function* () {
+      yield* deleteExpiredConsoleSessions(nowMs, batchSize);
+      yield* deleteOldStatistics(nowMs);
+    });
     await this.#deleteUploads(nowMs);
     await this.#deleteUnusedPackages(nowMs - dayMs, nowMs);
     await this.#releaseFreePages();

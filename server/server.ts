@@ -4,6 +4,7 @@ import type { ProjectDefinition } from "../project/definition.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { KeyWatch } from "./auth/key-watch.ts";
 import type { Config } from "./config.ts";
+import { Counters } from "./counters.ts";
 import { type OpenStore, openStorage, openStore } from "./drivers.ts";
 import { StartError } from "./errors.ts";
 import { createPost } from "./executions/alerts/post.ts";
@@ -170,7 +171,8 @@ async function compose(parts: Parts): Promise<RunningServer> {
     deployments.definition(orgId, deploymentId);
   const vault = new Vault(engine, masterKeys);
   const redactors = new Redactors();
-  const rejections = new RejectionLog(engine, local?.onRejection);
+  const counters = new Counters(engine);
+  const rejections = new RejectionLog(engine, counters, local?.onRejection);
   const owner = newOwner();
   const executor = new Executor({
     engine,
@@ -189,6 +191,9 @@ async function compose(parts: Parts): Promise<RunningServer> {
     // A developer's failures must not reach the operators of the deployed project.
     reportsFailures: local === null,
     retriesAtOnce: local?.purpose === "test",
+    onEnd(row, { to }) {
+      if (to !== "queued") counters.ended(row, to, Date.now() - row.created_at);
+    },
     onAttempt: (executionId) => local?.onAttempt(executionId),
   });
   const scheduler = new Scheduler({ engine, clock: systemClock });
@@ -203,7 +208,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
   const organizationOf = async (id: string): Promise<string> => (await deployments.location(id)).orgId;
   const pools = worker?.pools ?? new RemotePools({ engine, organizationOf, closing: closing.signal });
   const routes = new RouteTable(engine);
-  const trigger = new Trigger({ routes, executor });
+  const trigger = new Trigger({ routes, executor, counters });
   const app: App = {
     config,
     baseUrl: () => config.publicUrl ?? url,
@@ -220,6 +225,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     notifier,
     logs,
     definitionOf,
+    counters,
     vault,
     redactorOf: (orgId) => redactors.of(orgId),
     senders: new Senders(new TrustedProxies(config.trustedProxies)),
@@ -272,6 +278,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
       await metricsPort?.close();
       await rejections.flush();
       await tracer?.close();
+      await counters.close();
       await parts.store.close();
       worker?.release();
     },

@@ -7,7 +7,7 @@ import { report } from "../terminal/report.ts";
 
 export default command({
   details:
-    "Opens the web console of the service in the browser: with the program in BROWSER, otherwise with that of the platform. For servers that have a web console.",
+    "Opens the web console of the service in the browser: with the program in BROWSER, otherwise with that of the platform.",
   args: {
     print: { type: "boolean", description: "Print the address instead of opening it" },
     ...json,

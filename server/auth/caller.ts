@@ -44,9 +44,10 @@ export function senderValues(sender: Sender): ContextValues {
 
 /** Completes the owner of the key with the sender of the call. */
 export function setKeyOwner(context: HandlerContext, owner: KeyOwner | null): void {
-  setCaller(context, owner === null ? null : { ...owner, sender: context.values.get(senderKey) });
+  const { values } = context;
+  setCallerIn(values, owner === null ? null : { ...owner, sender: values.get(senderKey) });
 }
 
-export function setCaller(context: HandlerContext, caller: Caller | null): void {
-  context.values.set(callerKey, caller);
+export function setCallerIn(values: ContextValues, caller: Caller | null): void {
+  values.set(callerKey, caller);
 }

@@ -15,6 +15,7 @@ export type Reason =
   | "HANDSHAKE_REFUSED"
   | "HOST_UNKNOWN"
   | "ORIGIN_NOT_ALLOWED"
+  | "SESSION_INVALID"
   | "URL_NOT_SIGNED"
   | "URL_EXPIRED"
   | "INVALID_ARGUMENT"
@@ -132,8 +133,13 @@ export const reasons: Readonly<Record<Reason, ReasonRow>> = {
   },
   ORIGIN_NOT_ALLOWED: {
     code: Code.PermissionDenied,
-    meaning: "The request to /mcp has the `Origin` of a website that is not allowed.",
-    advice: "Add the origin to `SVC_CORS_ORIGINS`.",
+    meaning: "The request to `/mcp` or to the console has the `Origin` of a website that is not allowed.",
+    advice: "For /mcp, add the origin to `SVC_CORS_ORIGINS`. Open the console at its own address.",
+  },
+  SESSION_INVALID: {
+    code: Code.Unauthenticated,
+    meaning: "The session of the web console has expired, or its API key is no longer valid.",
+    advice: "Sign in again.",
   },
   URL_NOT_SIGNED: {
     code: Code.PermissionDenied,

@@ -56,6 +56,8 @@ export interface ExecutorOptions extends AttemptSources {
   retriesAtOnce?: boolean;
   /** Whether failures call `on_failure` of their project. Default: true. */
   reportsFailures?: boolean;
+  /** Called after each write of a transition. */
+  onEnd?(row: RunningExecution, transition: Transition): void;
   /** Called when an attempt starts. */
   onAttempt?(executionId: string): void;
 }
@@ -327,7 +329,10 @@ export class Executor {
     await this.#responses.written(row);
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
     const held = await this.#untilWritten(row, transition);
-    if (held) countEnd(row, transition, Date.now());
+    if (held) {
+      countEnd(row, transition, Date.now());
+      this.#options.onEnd?.(row, transition);
+    }
     if (transition.to === "queued") this.#wakeAt(transition.dueAtMs);
   }
 

@@ -142,6 +142,15 @@ export function createDispatcher(options: DispatchOptions): Handler {
       measured.handler = "metrics";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
       await sendMetrics({ ...metrics, access: { authenticator, engine: app.engine } }, request, response);
+    } else if (path === "/console" || path.startsWith("/console/")) {
+      measured.handler = "console";
+      const { handleConsole } = await import("./console/index.ts");
+      await handleConsole(
+        { engine: app.engine, authenticator, rpc, config: app.config },
+        request,
+        response,
+        path,
+      );
     } else if (path === openApiPath) {
       measured.handler = "openapi";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);

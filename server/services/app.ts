@@ -1,6 +1,7 @@
 /** The dependencies of the services, provided by the composition root. */
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Config } from "../config.ts";
+import type { Counters } from "../counters.ts";
 import type { Executor } from "../executions/executor.ts";
 import type { LogWriter } from "../executions/log-writer.ts";
 import type { Notifier } from "../executions/notifier.ts";
@@ -42,6 +43,7 @@ export interface App {
   logs: LogWriter;
   /** The definition of a deployment, cached. */
   definitionOf(orgId: string, deploymentId: string): Promise<ProjectDefinition>;
+  counters: Counters;
   vault: Vault;
   /** For the secrets that were given to the organization's code. Undefined when there are none. */
   redactorOf(orgId: string): Redactor | undefined;

@@ -6,6 +6,7 @@ import { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
 import { HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { OrganizationService } from "../../proto/svc/v1/organization_pb.ts";
 import { ScheduleService } from "../../proto/svc/v1/schedule_pb.ts";
+import { StatisticsService } from "../../proto/svc/v1/statistics_pb.ts";
 import { WebhookService } from "../../proto/svc/v1/webhook_pb.ts";
 import type { App } from "./app.ts";
 import { deploymentService } from "./deployments/service.ts";
@@ -13,6 +14,7 @@ import { executionService } from "./executions/service.ts";
 import { healthService } from "./health.ts";
 import { organizationService } from "./organizations.ts";
 import { scheduleService } from "./schedules.ts";
+import { statisticsService } from "./statistics.ts";
 import { webhookService } from "./webhooks.ts";
 
 export const services: readonly DescService[] = [
@@ -22,6 +24,7 @@ export const services: readonly DescService[] = [
   ScheduleService,
   OrganizationService,
   HealthService,
+  StatisticsService,
 ];
 
 export function registerServices(router: ConnectRouter, app: App): void {
@@ -31,4 +34,5 @@ export function registerServices(router: ConnectRouter, app: App): void {
   router.service(ScheduleService, scheduleService(app));
   router.service(OrganizationService, organizationService(app));
   router.service(HealthService, healthService(app));
+  router.service(StatisticsService, statisticsService(app));
 }

@@ -384,6 +384,48 @@ CREATE TABLE input_checks (
 );
 CREATE INDEX open_input_checks ON input_checks (created_at) WHERE owner IS NULL;
 `,
+  `
+CREATE TABLE console_sessions (
+  org_id     TEXT NOT NULL,
+  token_hash TEXT NOT NULL,
+  key_id     TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  PRIMARY KEY (org_id, token_hash)
+);
+CREATE INDEX console_sessions_by_token ON console_sessions (token_hash);
+CREATE INDEX console_sessions_by_end ON console_sessions (expires_at);
+CREATE TABLE statistics (
+  org_id      TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  span        BIGINT NOT NULL,
+  at          BIGINT NOT NULL,
+  accepted    BIGINT NOT NULL,
+  rejected    BIGINT NOT NULL,
+  ignored     BIGINT NOT NULL,
+  succeeded   BIGINT NOT NULL,
+  failed      BIGINT NOT NULL,
+  cancelled   BIGINT NOT NULL,
+  d0          BIGINT NOT NULL,
+  d1          BIGINT NOT NULL,
+  d2          BIGINT NOT NULL,
+  d3          BIGINT NOT NULL,
+  d4          BIGINT NOT NULL,
+  d5          BIGINT NOT NULL,
+  d6          BIGINT NOT NULL,
+  d7          BIGINT NOT NULL,
+  d8          BIGINT NOT NULL,
+  d9          BIGINT NOT NULL,
+  d10         BIGINT NOT NULL,
+  d11         BIGINT NOT NULL,
+  d12         BIGINT NOT NULL,
+  d13         BIGINT NOT NULL,
+  d14         BIGINT NOT NULL,
+  d15         BIGINT NOT NULL,
+  PRIMARY KEY (org_id, span, at, environment)
+);
+CREATE INDEX statistics_by_time ON statistics (span, at);
+`,
 ];
 
 /**

@@ -3,6 +3,7 @@
  * written after the response, in batches; a batch that the process had not yet written is lost when it is killed.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Counters } from "../counters.ts";
 import { orderedId } from "../ids.ts";
 import { BatchWriter } from "../store/batch-writer.ts";
 import type { Engine } from "../store/engine.ts";
@@ -37,11 +38,13 @@ export type RejectionOutcome = "rejected" | "ignored" | "handshake";
 export type OnRejection = (route: Route, rejection: Rejection, outcome: RejectionOutcome) => void;
 
 export class RejectionLog {
+  readonly #counters: Counters;
   readonly #onRejection: OnRejection | undefined;
   readonly #writer: BatchWriter<RejectedDelivery>;
   #waitingBytes = 0;
 
-  constructor(engine: Engine, onRejection?: OnRejection) {
+  constructor(engine: Engine, counters: Counters, onRejection?: OnRejection) {
+    this.#counters = counters;
     this.#onRejection = onRejection;
     this.#writer = new BatchWriter({
       engine,
@@ -53,6 +56,9 @@ export class RejectionLog {
   add(route: Route, rejection: Rejection, outcome: RejectionOutcome = "rejected"): void {
     this.#onRejection?.(route, rejection, outcome);
     if (outcome !== "rejected") metrics.webhooks.add(outcome, "");
+    if (outcome !== "handshake") {
+      this.#counters.request({ org_id: route.orgId, environment: route.environment }, outcome);
+    }
     if (this.#writer.waiting === 0) this.#waitingBytes = 0;
     if (this.#writer.waiting >= maxWaitingRows) return;
     const { payload, sizeBytes } = rejection;

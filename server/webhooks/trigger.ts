@@ -7,6 +7,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { TargetKind } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { noSources, type RequestSources } from "../../project/mapping-source.ts";
+import type { Counters } from "../counters.ts";
 import { fail } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
@@ -47,6 +48,7 @@ export interface Accepted {
 export interface TriggerParts {
   routes: RouteTable;
   executor: Pick<Executor, "enqueue">;
+  counters: Counters;
 }
 
 export class Trigger {
@@ -111,6 +113,7 @@ export class Trigger {
     if (!sameBody) throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another body.");
     const replayed = executionId !== row.execution_id;
     metrics.webhooks.add(replayed ? "duplicate" : "accepted", "");
+    this.#parts.counters.request(row, "accepted");
     return { executionId, replayed };
   }
 }

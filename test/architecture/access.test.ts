@@ -73,6 +73,8 @@ const requests: Readonly<Record<string, { fields: () => Fields; shown: Shown }>>
   ListSecrets: { fields: () => ({}), shown: "its own" },
   SetSecret: { fields: () => ({ name: "OF_THE_SECOND", value: "x" }), shown: "its own" },
   Check: { fields: () => ({}), shown: "its own" },
+  GetStatistics: { fields: () => ({}), shown: "its own" },
+  WatchStatistics: { fields: () => ({}), shown: "its own" },
 };
 
 /** The only method without a key: its URL is a secret. */

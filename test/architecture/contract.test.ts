@@ -71,6 +71,7 @@ describe("every method", () => {
       "HealthService",
       "OrganizationService",
       "ScheduleService",
+      "StatisticsService",
       "WebhookService",
     ]);
     expect(methods.length).toBeGreaterThanOrEqual(30);

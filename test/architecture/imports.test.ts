@@ -103,6 +103,7 @@ describe("server", () => {
       "secrets",
       "auth",
       "first-run",
+      "counters",
       "housekeeper",
       "metrics",
       "scratch",

@@ -64,6 +64,7 @@ describe("public exports", () => {
       "HealthService",
       "OrganizationService",
       "ScheduleService",
+      "StatisticsService",
       "WebhookService",
     ]);
     const messages = names.filter((name) => name.endsWith("Schema"));

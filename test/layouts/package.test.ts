@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bin, root } from "../support/runtimes.ts";
+import { root } from "../support/runtimes.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { layouts } from "./layouts.ts";
 
@@ -29,7 +29,7 @@ let environment: Environment;
 
 beforeAll(async () => {
   copy = copyOfRepository();
-  await run(bin("tsc"), ["-p", "tsconfig.build.json"], { cwd: copy });
+  await run("npm", ["run", "build"], { cwd: copy });
   const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: copy });
   [packed = { filename: "", files: [], unpackedSize: 0 }] = JSON.parse(stdout) as (typeof packed)[];
   environment = await openEnvironment(join(copy, packed.filename));
@@ -47,6 +47,7 @@ test("contains the compiled code, the contract, the documents and the templates 
       !/^dist\/(proto|project|server|cli|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
       !/^templates\/\w+\/[\w./-]+$/.test(path) &&
       !/^docs\/[\w/-]+\.md$/.test(path) &&
+      !/^dist\/console\/(index\.html|app\.js|app\.css|icon\.svg)$/.test(path) &&
       // The rules of Prometheus, the dashboard of Grafana and the unit of systemd, for operators.
       !/^docs\/monitoring\/\w+\.(yaml|json)$/.test(path) &&
       !/^deploy\/systemd\/[\w.-]+$/.test(path) &&
@@ -62,6 +63,7 @@ test("contains the compiled code, the contract, the documents and the templates 
       ].includes(path),
   );
   expect(odd).toEqual([]);
+  expect(paths.filter((path) => path.startsWith("dist/console/"))).toHaveLength(4);
   const targets = Object.values(manifest.exports).flatMap((one) =>
     typeof one === "string" ? one : Object.values(one),
   );
@@ -69,7 +71,7 @@ test("contains the compiled code, the contract, the documents and the templates 
     expect(paths).toContain(path.replace(/^\.\//, ""));
   }
   expect(paths).toContain("proto/svc/v1/webhook.proto");
-  expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(8);
+  expect(paths.filter((path) => path.endsWith(".proto")).length).toBe(9);
   // Compiled files must not import TypeScript sources.
   const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
   const left = compiled.filter((path) =>
@@ -134,7 +136,8 @@ function sizeOf(folder: string): number {
 /** A copy of the working tree, with a link to its dependencies. */
 function copyOfRepository(): string {
   const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
-  for (const name of ["proto", "project", "server", "cli", "client", "plugin", "docs", "templates"]) {
+  const folders = ["proto", "project", "server", "cli", "client", "plugin", "console", "docs", "templates"];
+  for (const name of folders) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   for (const name of [

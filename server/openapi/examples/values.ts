@@ -93,6 +93,7 @@ export const values: Readonly<Record<string, Json>> = {
   view: "basic",
   descendants: [],
   child_count: 0,
+  period: "24h",
   follow: true,
   lines: 100,
   audit: false,

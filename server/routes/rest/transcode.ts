@@ -12,7 +12,7 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
 import type { Authenticator } from "../../auth/authenticator.ts";
-import { type Caller, setCaller } from "../../auth/caller.ts";
+import { type Caller, setCallerIn } from "../../auth/caller.ts";
 import type { Limits } from "../../config.ts";
 import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
 import type { Sender } from "../../senders/senders.ts";
@@ -123,7 +123,7 @@ export function encodeCaller(caller: Caller | null): string {
 /** The gate of the in-memory router, which is called only after the caller was authorized. */
 export function acceptCaller(context: HandlerContext): void {
   const caller = context.requestHeader.get(callerHeader) ?? "null";
-  setCaller(context, JSON.parse(decodeURIComponent(caller)) as Caller | null);
+  setCallerIn(context.values, JSON.parse(decodeURIComponent(caller)) as Caller | null);
   withExactNumbers(context.values);
 }
 

@@ -14,8 +14,8 @@ import {
   compressionGzip,
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
-import { type Authenticator, isPublic } from "../../auth/authenticator.ts";
-import { senderValues, setKeyOwner } from "../../auth/caller.ts";
+import { type Authenticator, checkScope, isPublic } from "../../auth/authenticator.ts";
+import { callerIn, type KeyOwner, senderValues, setCallerIn, setKeyOwner } from "../../auth/caller.ts";
 import { grpcDetails } from "../../errors/library.ts";
 import { fail, toPublicError } from "../../errors.ts";
 import type { Sender } from "../../senders/senders.ts";
@@ -45,7 +45,8 @@ export interface RpcOptions {
 export interface RpcHandler {
   /** Whether the path belongs to a method. */
   has(path: string): boolean;
-  handle(request: Request, response: Response, path: string): Promise<void>;
+  /** @param owner - of a key, authenticated already, by other means than an API key */
+  handle(request: Request, response: Response, path: string, owner?: KeyOwner): Promise<void>;
 }
 
 export function createRpcHandler({
@@ -68,7 +69,7 @@ export function createRpcHandler({
   );
   return {
     has: (path) => handlers.has(path),
-    async handle(request, response, path) {
+    async handle(request, response, path, owner) {
       const handler = handlers.get(path);
       if (handler === undefined) return sendUnknownMethod(request, response, path);
       const verb = request.method === "HEAD" ? "GET" : (request.method ?? "");
@@ -80,8 +81,10 @@ export function createRpcHandler({
       const body =
         type === null ? readInTime(request, messagePace) : messageBody(request, maxBytes, type === "json");
       const call = toUniversalRequest(request, response, verb, body);
-      call.contextValues = senderValues(senderOf(request));
+      const sender = senderOf(request);
+      call.contextValues = senderValues(sender);
       if (type === "json") withExactNumbers(call.contextValues);
+      if (owner !== undefined) setCallerIn(call.contextValues, { ...owner, sender });
       const result = await handler(call);
       if (result.status === 415) return sendCallError(request, response, contentTypeError(request, handler));
       if (verb === "GET") result.header = withoutCache(result.header);
@@ -125,10 +128,12 @@ async function gate(
   report: Report,
 ): Promise<void> {
   try {
-    setKeyOwner(
-      context,
-      await authenticator.authorize(context.method, context.requestHeader.get("authorization")),
-    );
+    const known = callerIn(context.values);
+    if (known !== null) checkScope(context.method, known);
+    else {
+      const header = context.requestHeader.get("authorization");
+      setKeyOwner(context, await authenticator.authorize(context.method, header));
+    }
   } catch (error) {
     const id = requestIdIn(context.requestHeader);
     throw withRequestId(

@@ -127,7 +127,7 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
     async cancelExecution(request, context) {
       const { orgId } = callerOf(context);
       await require(orgId, request.executionId);
-      await cancelTree(engine, orgId, request.executionId);
+      await cancelTree(app, orgId, request.executionId);
       return toExecution(await require(orgId, request.executionId), hasMessageLimit(context));
     },
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
+import { Counters } from "../../../server/counters.ts";
 import { Executor, heartbeatMs, leaseMs } from "../../../server/executions/executor.ts";
 import { LogWriter } from "../../../server/executions/log-writer.ts";
 import type { Attempt, Outcome, Pools } from "../../../server/executions/pool/contract.ts";
@@ -249,7 +250,7 @@ describe("two workers on one store", () => {
   test("a cancellation in one process reaches the worker in another process", async () => {
     const { frozen, row, store } = await setUp();
     const { execution_id } = await row();
-    await cancelTree(store, orgId, execution_id);
+    await cancelTree({ engine: store, counters: new Counters(store) }, orgId, execution_id);
     expect(frozen.pool.cancelled).toEqual([]);
     await until(() => frozen.pool.cancelled.length > 0, 1_000);
     // A request is passed on once.
@@ -261,7 +262,7 @@ describe("two workers on one store", () => {
 
   test("a cancelled execution is not retried by the worker in another process", async () => {
     const { frozen, row, store } = await setUp();
-    await cancelTree(store, orgId, (await row()).execution_id);
+    await cancelTree({ engine: store, counters: new Counters(store) }, orgId, (await row()).execution_id);
     await pass(heartbeatMs);
     const error = { name: "Error", message: "aborted", stack: "" };
     frozen.pool.attempts[0]?.end({ type: "failed", error, final: false, reason: "thrown" });

@@ -1,0 +1,11 @@
+/** The web console. */
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { loadSession } from "./lib/session.ts";
+import { applyTheme } from "./lib/theme.ts";
+import "./style.css";
+
+applyTheme();
+const root = document.getElementById("app");
+if (root !== null) render(<App />, root);
+void loadSession();

@@ -1,0 +1,138 @@
+/** Webhook URLs, and the deliveries to them. */
+import { useState } from "preact/hooks";
+import type { Delivery, Webhook } from "../../proto/svc/v1/webhook_pb.ts";
+import { Card, Copy, Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
+import { type Column, More, Table } from "../components/table.tsx";
+import { api } from "../lib/api.ts";
+import { useInterval, useLoad } from "../lib/load.ts";
+import { href, setQuery } from "../lib/router.ts";
+
+interface Row extends Webhook {
+  target: string;
+}
+
+const columns: readonly Column<Row>[] = [
+  { title: "Target", cell: ({ target }) => target },
+  { title: "Slug", cell: ({ slug }) => slug },
+  {
+    title: "URL",
+    cell: ({ url }) => (
+      <span class="url">
+        <code title={url}>{url}</code> <Copy text={url} label="the webhook URL" />
+      </span>
+    ),
+  },
+  {
+    title: "Signature",
+    cell: ({ signatureScheme }) => signatureScheme || <span class="status cancelled">none</span>,
+    wide: true,
+  },
+  {
+    title: "Mapping",
+    cell: ({ fieldMapping }) =>
+      Object.entries(fieldMapping).map(([path, parameter]) => (
+        <div key={path}>
+          <code>{path}</code> → <code>{parameter}</code>
+        </div>
+      )),
+    wide: true,
+  },
+];
+
+const deliveryColumns: readonly Column<Delivery>[] = [
+  {
+    title: "Delivery",
+    cell: ({ deliveryId }) => (
+      <a href={href(["webhooks", deliveryId])}>
+        <Id value={deliveryId} />
+      </a>
+    ),
+  },
+  { title: "Outcome", cell: ({ outcome }) => <Status value={outcome} /> },
+  { title: "HTTP", cell: ({ httpStatus }) => String(httpStatus), numeric: true },
+  { title: "Webhook", cell: ({ name, slug }) => `${name}/${slug}` },
+  { title: "Reason", cell: ({ reason }) => reason, wide: true },
+  { title: "Received", cell: ({ receivedAt }) => <Time value={receivedAt} /> },
+];
+
+export function WebhooksPage({ query }: { query: URLSearchParams }) {
+  const { data, error, loading, reload } = useLoad(
+    (signal) => api.webhooks.listWebhooks({ pageSize: 1000 }, { signal }),
+    "webhooks",
+  );
+  const rows = [...(data?.agents ?? []), ...(data?.workflows ?? [])].flatMap(({ name, webhooks }) =>
+    webhooks.map((webhook) => ({ ...webhook, target: name })),
+  );
+  return (
+    <>
+      <Heading title="Webhooks" />
+      {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
+      {loading ? <Loading /> : null}
+      {data === undefined ? null : rows.length === 0 ? (
+        <Empty title="No webhooks are deployed.">
+          <p>
+            <code>svc webhook add</code> adds one to a project.
+          </p>
+        </Empty>
+      ) : (
+        <Table label="Webhooks" columns={columns} rows={rows} keyOf={({ url }) => url} />
+      )}
+      <Deliveries query={query} />
+    </>
+  );
+}
+
+function Deliveries({ query }: { query: URLSearchParams }) {
+  const outcome = query.get("outcome") ?? "";
+  const [older, setOlder] = useState<{ rows: Delivery[]; token: string } | null>(null);
+  const { data, error, reload } = useLoad(
+    (signal) => api.webhooks.listDeliveries({ outcome, pageSize: 20 }, { signal }),
+    outcome,
+  );
+  useInterval(() => older === null && reload(), 5);
+  const rows = [...(data?.deliveries ?? []), ...(older?.rows ?? [])];
+  const token = older?.token ?? data?.nextPageToken ?? "";
+  return (
+    <Card title="Deliveries">
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Outcome
+          <select
+            value={outcome}
+            onChange={(event) => {
+              setOlder(null);
+              setQuery({ outcome: event.currentTarget.value });
+            }}
+          >
+            <option value="">any</option>
+            {["accepted", "rejected", "ignored", "handshake"].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+      </form>
+      {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
+      {data === undefined ? null : rows.length === 0 ? (
+        <Empty title="No deliveries.">
+          <p>Requests to the webhook URLs appear here, the refused ones with the reason.</p>
+        </Empty>
+      ) : (
+        <>
+          <Table
+            label="Deliveries"
+            columns={deliveryColumns}
+            rows={rows}
+            keyOf={({ deliveryId }) => deliveryId}
+          />
+          <More
+            token={token}
+            onMore={async () => {
+              const page = await api.webhooks.listDeliveries({ outcome, pageSize: 20, pageToken: token });
+              setOlder({ rows: [...(older?.rows ?? []), ...page.deliveries], token: page.nextPageToken });
+            }}
+          />
+        </>
+      )}
+    </Card>
+  );
+}

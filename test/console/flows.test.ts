@@ -1,0 +1,265 @@
+/** What a person does in the console. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deploy } from "../support/project.ts";
+import { call, ok } from "../support/rest.ts";
+import { root } from "../support/runtimes.ts";
+import type { ExecutionJson } from "../support/shapes.ts";
+import { onRuntime } from "../support/suite.ts";
+import { launch, openConsole, phone, problems, signIn, wide } from "./browser.ts";
+
+/** Set to a folder, the tests write screenshots there. */
+const shots = process.env.SCREENSHOTS;
+
+const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+
+onRuntime("node", "the console", {}, (server) => {
+  let browser: Browser;
+  let hookUrl = "";
+
+  beforeAll(async () => {
+    browser = await launch();
+    const { webhooks } = await deploy(server, {
+      agents: {
+        triage: {
+          code: `export default async (input, ctx) => {
+            console.log("priority of", input.title);
+            console.warn("slow");
+            if (input.fail) throw new TypeError("title is missing");
+            return { priority: "high", title: input.title };
+          };`,
+          description: "Sets the priority of an issue.",
+          enable_retry: true,
+          retry_policy: { max_retries: 1, strategy: "fixed", initial_delay: 0 },
+          webhooks: [{ slug: "issue", field_mapping: { "issue.title": "title" } }],
+        },
+        patient: `export default (_input, ctx) => new Promise((resolve) => {
+          console.log("waiting");
+          ctx.signal.addEventListener("abort", () => resolve(null));
+        });`,
+      },
+      workflows: {
+        backlog: `export default async (input, ctx) => {
+          const titles = ["one", "two"];
+          return Promise.all(titles.map((title) => ctx.run("triage", { title }, { key: title })));
+        };`,
+      },
+      schedules: { workflows: { backlog: { cron: "0 9 * * 1-5", timezone: "Europe/Berlin" } } },
+    });
+    hookUrl = webhooks[0]?.url ?? "";
+  });
+
+  afterAll(() => browser?.close());
+
+  async function signedIn(options: Parameters<typeof openConsole>[2] = {}): Promise<Page> {
+    const page = await openConsole(browser, server, options);
+    await signIn(page, server.apiKey);
+    return page;
+  }
+
+  async function run(name: string, input: object = {}): Promise<string> {
+    const started = await ok<ExecutionJson>(server, "POST", "/api/v1/executions", { json: { name, input } });
+    return started.execution_id;
+  }
+
+  const section = (page: Page, name: string) =>
+    page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+  const heading = (page: Page, name: string | RegExp) =>
+    page.getByRole("heading", { level: 1, name }).waitFor();
+
+  test("a wrong key is refused, and a right one opens the overview", async () => {
+    const page = await openConsole(browser, server);
+    await page.getByLabel("API key").fill("svc_wrong_0123456789abcdef");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    expect(await page.getByRole("alert").textContent()).toMatch(/unknown, revoked or expired/);
+    problems(page).length = 0;
+    await signIn(page, server.apiKey);
+    // The session is in a cookie that no script reads.
+    expect(await page.evaluate("document.cookie")).toBe("");
+    await page.reload();
+    await heading(page, "Overview");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("API key").waitFor();
+    await page.reload();
+    await page.getByLabel("API key").waitFor();
+    await page.context().close();
+  });
+
+  test("runs an agent and shows its log and output live", async () => {
+    const page = await signedIn();
+    await section(page, "Run");
+    await page.getByLabel("Agent or workflow").selectOption({ label: "triage (agent, production)" });
+    await page.getByLabel("Input, a JSON object").fill(JSON.stringify({ title: "Crash" }));
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await heading(page, "triage");
+    await page.getByRole("log").getByText("priority of Crash").waitFor();
+    await page.locator(".status.succeeded").first().waitFor();
+    expect(await page.getByRole("region", { name: "output", exact: true }).textContent()).toContain(
+      '"priority": "high"',
+    );
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("leads from a failing execution to its replay with another input", async () => {
+    const page = await signedIn();
+    const id = await run("triage", { fail: true });
+    await section(page, "Executions");
+    await page.getByLabel("Status").selectOption("failed");
+    await page.locator(`a[href="#/executions/${id}"]`).click();
+    await heading(page, "triage");
+    await page.locator(".error-message", { hasText: "title is missing" }).waitFor();
+    await page.getByRole("heading", { name: "Failed attempts" }).waitFor();
+    await page.getByRole("link", { name: "Replay with changes" }).click();
+    await heading(page, "Replay triage");
+    await page.getByLabel("Input, a JSON object").fill("[");
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    expect(await page.getByRole("alert").textContent()).toMatch(/not JSON/);
+    await page.getByLabel("Input, a JSON object").fill(JSON.stringify({ title: "Fixed" }));
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await page.locator(".status.succeeded").first().waitFor();
+    expect(await page.getByRole("region", { name: "output", exact: true }).textContent()).toContain(
+      '"Fixed"',
+    );
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("shows child executions on a timeline, and cancels a running execution", async () => {
+    const page = await signedIn();
+    const tree = await run("backlog");
+    await page.goto(`${server.url}/console/#/executions/${tree}`);
+    await page.getByRole("region", { name: "Timeline of child executions" }).waitFor();
+    expect(await page.locator(".timeline tbody tr").count()).toBe(3);
+    const id = await run("patient");
+    await page.goto(`${server.url}/console/#/executions/${id}`);
+    await page.getByRole("log").getByText("waiting").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".status.cancelled").first().waitFor();
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("leads from a rejected delivery to its cause", async () => {
+    const page = await signedIn();
+    const answer = await call(server, "POST", hookUrl, { body: "{", key: null });
+    expect(answer.status).toBe(400);
+    await section(page, "Webhooks");
+    await page.getByText(hookUrl).waitFor();
+    await page.getByLabel("Outcome").selectOption("rejected");
+    await page.locator('a[href^="#/webhooks/dlv_"]').first().click();
+    await heading(page, "Delivery to triage/issue");
+    await page.locator(".error-message", { hasText: "must be JSON" }).waitFor();
+    await page.context().close();
+  });
+
+  test("pauses and resumes a schedule", async () => {
+    const page = await signedIn();
+    await section(page, "Schedules");
+    await page.getByRole("link", { name: "backlog" }).click();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.locator(".status.paused").waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator(".status.active").waitFor();
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("sets and removes a secret, creates and revokes a key", async () => {
+    const page = await signedIn();
+    await section(page, "Secrets");
+    await page.getByLabel("Name").fill("GITHUB_SECRET");
+    await page.getByLabel("Value").fill("hunter2-hunter2");
+    await page.getByRole("button", { name: "Set", exact: true }).click();
+    await page.getByText("GITHUB_SECRET", { exact: true }).waitFor();
+    expect(await page.content()).not.toContain("hunter2");
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No secrets are set.").waitFor();
+    await section(page, "Keys");
+    await page.getByLabel("Name").fill("ci");
+    await page.getByLabel("Scope").selectOption("read");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    const token = (await page.locator(".token code").textContent()) ?? "";
+    const other = await openConsole(browser, server);
+    await signIn(other, token);
+    const row = page.getByRole("row", { name: /^ci/ });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await row.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await row.locator(".status.revoked").waitFor();
+    // The sessions of the key end too.
+    await other.getByLabel("API key").waitFor();
+    await other.context().close();
+    await page.context().close();
+  });
+
+  test("a key of the scope read sees no actions", async () => {
+    const json = { name: "reader", scope: "read" };
+    const { token } = await ok<{ token: string }>(server, "POST", "/api/v1/keys", { json });
+    const page = await openConsole(browser, server);
+    await signIn(page, token);
+    const id = await run("patient");
+    await page.goto(`${server.url}/console/#/executions/${id}`);
+    await heading(page, "patient");
+    expect(await page.getByRole("button", { name: /Cancel|Replay/ }).count()).toBe(0);
+    await section(page, "Run");
+    await page.getByText("needs the scope trigger").waitFor();
+    await ok(server, "POST", `/api/v1/executions/${id}/cancel`, { json: {} });
+    await page.context().close();
+  });
+
+  test("markup in values and logs stays text", async () => {
+    const page = await signedIn();
+    const id = await run("triage", { title: hostile });
+    await page.goto(`${server.url}/console/#/executions/${id}`);
+    await page.getByRole("log").getByText(`priority of ${hostile}`).waitFor();
+    await page.getByRole("region", { name: "output", exact: true }).getByText("onerror").waitFor();
+    expect(await page.locator("img, script:not([src])").count()).toBe(0);
+    expect(await page.title()).not.toBe("owned");
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("works for an environment, whose pages have their own address", async () => {
+    const page = await signedIn({ path: "/env/staging/console" });
+    expect(page.url()).toBe(`${server.url}/env/staging/console/`);
+    await page.getByText("Nothing is deployed yet.").waitFor();
+    await page.context().close();
+  });
+
+  describe.runIf(shots !== undefined)("screenshots", () => {
+    const pages = [
+      "overview",
+      "executions",
+      "run",
+      "webhooks",
+      "schedules",
+      "deployments",
+      "secrets",
+      "keys",
+    ];
+    test.each([
+      ["wide", wide, "light"],
+      ["wide", wide, "dark"],
+      ["phone", phone, "light"],
+      ["phone", phone, "dark"],
+    ] as const)("%s", async (name, view, theme) => {
+      mkdirSync(shots ?? join(root, "screenshots"), { recursive: true });
+      const page = await openConsole(browser, server, { view, theme });
+      await page.screenshot({ path: join(shots ?? "", `sign-in-${name}-${theme}.png`) });
+      await signIn(page, server.apiKey);
+      const tree = await run("backlog");
+      for (const one of [...pages, `executions/${tree}`]) {
+        await page.goto(`${server.url}/console/#/${one}`);
+        await page.locator("h1").first().waitFor();
+        await page.waitForLoadState("networkidle").catch(() => {});
+        const file = `${one.split("/")[0]}${one.includes("/") ? "-one" : ""}-${name}-${theme}.png`;
+        await page.screenshot({ path: join(shots ?? "", file), fullPage: true });
+      }
+      await page.context().close();
+    });
+  });
+});
