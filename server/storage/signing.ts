@@ -1,6 +1,6 @@
 /** Signed URLs of the file storage: HMAC-SHA-256 of method, path, name and expiry, with a key from the data folder. */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface SignedPath {
@@ -12,11 +12,21 @@ export interface SignedPath {
 
 export function loadSigningKey(dataDir: string): Buffer {
   const file = join(dataDir, "signing.key");
-  if (!existsSync(file)) {
-    writeFileSync(`${file}.new`, randomBytes(32).toString("hex"), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-  }
+  if (!existsSync(file)) createKeyFile(file);
   return Buffer.from(readFileSync(file, "utf8").trim(), "hex");
+}
+
+/** A hard link makes the complete file visible at once and never replaces the file of another process. */
+function createKeyFile(file: string): void {
+  const temporary = `${file}.${randomBytes(8).toString("hex")}`;
+  writeFileSync(temporary, randomBytes(32).toString("hex"), { mode: 0o600 });
+  try {
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
 /** The query string of a signed URL. */
