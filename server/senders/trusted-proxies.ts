@@ -1,6 +1,7 @@
 /** The value of SVC_TRUSTED_PROXIES: the proxies whose `Forwarded` and `X-Forwarded-For` count. */
 import { BlockList, isIPv6 } from "node:net";
 import { parseRange } from "../../project/address-range.ts";
+import { LruCache } from "../lru.ts";
 import { plainAddress } from "./address.ts";
 
 /** @throws Error that names the value */
@@ -32,6 +33,8 @@ export function parseTrustedProxies(text: string): string[] {
 export class TrustedProxies {
   readonly isEmpty: boolean;
   readonly #list = new BlockList();
+  /** A check of the list takes 2 µs, and each request needs two. */
+  readonly #known = new LruCache<string, boolean>(1_000);
 
   /** @param ranges - addresses and CIDR ranges of `parseTrustedProxies` */
   constructor(ranges: readonly string[]) {
@@ -44,7 +47,13 @@ export class TrustedProxies {
 
   /** @param address - of `plainAddress` */
   has(address: string): boolean {
-    return !this.isEmpty && this.#list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+    if (this.isEmpty) return false;
+    let isTrusted = this.#known.get(address);
+    if (isTrusted === undefined) {
+      isTrusted = this.#list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+      this.#known.set(address, isTrusted);
+    }
+    return isTrusted;
   }
 
   /** Whether a trusted proxy opened the connection. */
