@@ -118,7 +118,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     expect(await json("executions --since 2100-01-01")).toMatchObject({ executions: [] });
 
     const logs = await run(`logs --execution ${hook}`);
-    expect(logs.stdout).toMatch(/triage {2}"Document the --json flag" by hubot: docs, low\n/);
+    expect(logs.stdout).toMatch(/triage \w{6} {2}"Document the --json flag" by hubot: docs, low\n/);
     const lines = (await run("logs --lines 2 --json")).stdout.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: "info" }, { level: "info" }]);
     expect(await json("schedules")).toMatchObject({ schedules: [{ name: "triage", cron: "0 9 * * 1-5" }] });
