@@ -89,7 +89,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     });
     expect((await service.run("run secretive")).stdout).toBe("7\n");
     const list = await service.run("secrets");
-    expect(list.stdout).toMatch(/^NAME +CREATED +UPDATED\nTOKEN +\d+ s ago +\d+ s ago\n$/);
+    expect(list.stdout).toMatch(/^NAME +ENVIRONMENT +CREATED +UPDATED\nTOKEN +all +\d+ s ago +\d+ s ago\n$/);
     const empty = await service.run("secrets set TOKEN", { input: "\n" });
     expect(empty.stderr).toMatch(/^error: The value is empty\./);
     expect(empty.code).toBe(2);
