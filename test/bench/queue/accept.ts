@@ -1,6 +1,8 @@
 /**
- * Accepted webhooks per second of one process with the role `api` on PostgreSQL, compared with a bare `node:http` server
- * that runs one insert for each request, on the same PostgreSQL with synced commits, interleaved. Rate limits are set high.
+ * Accepted webhooks per second of one process with the role `api` on PostgreSQL, compared with one insert for each request
+ * on the same PostgreSQL with synced commits, interleaved. There are two baselines: the same process whose writes have one
+ * row each, and a bare `node:http` server with `JSON.parse`, one insert into one table and as many connections, which has no
+ * routes, limits, headers to keep or notifications. Rate limits are set high.
  * `npm run bench:accept [rounds] [seconds] [connections]`.
  */
 import { spawn } from "node:child_process";
@@ -39,31 +41,42 @@ const env = {
 };
 // A worker is needed for the deployment only: it loads the modules.
 const api = new TestServer("node", { dataDir, env, args: ["--role", "api"] });
+const preload = fileURLToPath(new URL("single-rows.ts", import.meta.url));
+const singleEnv = { ...env, NODE_OPTIONS: `--import ${preload}` };
+const single = new TestServer("node", { dataDir, env: singleEnv, args: ["--role", "api"] });
 const worker = new TestServer("node", { dataDir, env, args: ["--role", "worker"] });
 try {
-  await Promise.all([api.start(), worker.start()]);
+  await Promise.all([api.start(), single.start(), worker.start()]);
   const code = "export default () => null;";
   const { webhooks } = await deploy(api, { agents: { hook: { code, webhooks: [{ slug: "in" }] } } });
   await worker.kill("SIGTERM");
-  const ratios: number[] = [];
+  const path = new URL(webhooks[0]?.url ?? "").pathname;
+  const urls = {
+    svc: api.url + path,
+    "svc with one insert per request": single.url + path,
+    "a bare server with one insert per request": insertUrl,
+  };
+  const options = { bodyBytes: 150, seconds: Number(seconds), connections: Number(connections), headers: {} };
+  const ratios: Record<string, number[]> = {};
   for (let round = 0; round < Number(rounds); round++) {
-    const options = {
-      bodyBytes: 150,
-      seconds: Number(seconds),
-      connections: Number(connections),
-      headers: {},
-    };
-    const base = await load({ ...options, url: insertUrl });
-    const svc = await load({ ...options, url: webhooks[0]?.url ?? "" });
-    ratios.push(svc.perSecond / base.perSecond);
-    console.log(
-      `round ${round + 1}: svc ${Math.round(svc.perSecond)}/s, p50 ${svc.latencyMs.p50.toFixed(1)} ms; one insert per request ${Math.round(base.perSecond)}/s, p50 ${base.latencyMs.p50.toFixed(1)} ms; ratio ${(svc.perSecond / base.perSecond).toFixed(2)}`,
-    );
+    const perSecond: Record<string, number> = {};
+    for (const [name, url] of Object.entries(urls)) {
+      const result = await load({ ...options, url });
+      perSecond[name] = result.perSecond;
+      const ratio = (perSecond.svc ?? Number.NaN) / result.perSecond;
+      ratios[name] = [...(ratios[name] ?? []), ratio];
+      console.log(
+        `round ${round + 1}: ${name} ${Math.round(result.perSecond)}/s, p50 ${result.latencyMs.p50.toFixed(1)} ms; ratio ${ratio.toFixed(2)}`,
+      );
+    }
   }
-  ratios.sort((a, b) => a - b);
-  console.log(`median ratio ${ratios[Math.floor(ratios.length / 2)]?.toFixed(2)}`);
+  delete ratios.svc;
+  for (const [name, values] of Object.entries(ratios)) {
+    const sorted = values.toSorted((a, b) => a - b);
+    console.log(`median ratio of svc to ${name}: ${sorted[Math.floor(sorted.length / 2)]?.toFixed(2)}`);
+  }
 } finally {
-  await Promise.all([api.kill("SIGKILL"), worker.kill("SIGKILL")]);
+  await Promise.all([api, single, worker].map((server) => server.kill("SIGKILL")));
   inserts.kill("SIGKILL");
   await postgres.discard();
   rmSync(dataDir, { recursive: true, force: true });
