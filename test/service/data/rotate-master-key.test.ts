@@ -16,9 +16,11 @@ import { rotateMasterKey } from "../../../server/secrets/rotate.ts";
 import { sealSecret } from "../../../server/secrets/seal.ts";
 import { Vault } from "../../../server/secrets/vault.ts";
 import type { Engine } from "../../../server/store/engine.ts";
+import { openPostgres } from "../../../server/store/postgres/index.ts";
 import { getMasterKeyCheck, replaceMasterKeyCheck } from "../../../server/store/tables/master-key-check.ts";
 import { putSecret } from "../../../server/store/tables/secrets.ts";
 import { svc } from "../../cli/support.ts";
+import { createDatabase } from "../../support/postgres/databases.ts";
 import { deploy } from "../../support/project.ts";
 import { ok, runToEnd } from "../../support/rest.ts";
 import { TestServer } from "../../support/server.ts";
@@ -121,6 +123,29 @@ describe("rotateMasterKey", () => {
     expect((await rotateMasterKey(engine, source(folder, next, former))).resealed).toBe(0);
     await openMasterKey(engine, source(folder, next));
     await expect(openMasterKey(engine, source(folder, former))).rejects.toThrow(/the store was written with/);
+  });
+
+  test("works on PostgreSQL, next to a vault that stores secrets", async () => {
+    const { url, drop } = await createDatabase();
+    onTestFinished(drop);
+    const engine = await openPostgres({ url, waitMs: 30_000 });
+    onTestFinished(() => engine.close());
+    const [former, next, folder] = [anyKey(), anyKey(), temporaryFolder()];
+    await openMasterKey(engine, source(folder, former));
+    const vault = new Vault(engine, await openMasterKey(engine, source(folder, next, former)));
+    const names = Array.from({ length: 120 }, (_, n) => `S${n}`);
+    const put = (name: string) =>
+      engine.write(function* () {
+        yield* putSecret(orgId, name, yield* vault.seal(orgId, name, "x"), 1);
+      });
+    for (const name of names.slice(0, 60)) await put(name);
+    const [{ to }] = await Promise.all([
+      rotateMasterKey(engine, source(folder, next, former)),
+      ...names.slice(60).map(put),
+    ]);
+    expect(await keyIds(engine)).toEqual([to]);
+    const after = new Vault(engine, await openMasterKey(engine, source(folder, next)));
+    expect(Object.keys(await after.values(orgId))).toHaveLength(120);
   });
 
   test("leaves secrets that no key opens, and names them", async () => {
