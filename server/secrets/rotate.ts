@@ -42,7 +42,10 @@ export async function rotateMasterKey(engine: Engine, source: KeySource): Promis
   }
   const keys = new KeyRing(main, source);
   const stored = keys.find(keyIdOf(check));
-  if (stored === undefined || !opensCheck(stored, check)) throw wrongKey(main, check);
+  if (stored === undefined || !opensCheck(stored, check)) {
+    if (source.variable && keys.previous === undefined) throw previousMissing();
+    throw wrongKey(main, check);
+  }
   const { from, to } = source.variable ? fromVariables(keys) : fromFiles(main, stored, source);
   if (stored.id !== to.id) {
     const replaced = await engine.write(() => replaceMasterKeyCheck(check, sealCheck(to), Date.now()));
@@ -64,7 +67,11 @@ function fromFiles(
 
 function fromVariables({ main, previous }: KeyRing): { from: MasterKey; to: MasterKey } {
   if (previous !== undefined) return { from: previous, to: main };
-  throw new Error(
+  throw previousMissing();
+}
+
+function previousMissing(): Error {
+  return new Error(
     "Cannot rotate the master key: set SVC_MASTER_KEY to the new key and SVC_MASTER_KEY_PREVIOUS to the former one, and restart all servers with both first.",
   );
 }

@@ -109,8 +109,11 @@ describe("rotateMasterKey", () => {
     const { engine, folder, vault } = await filled(3);
     const former = readFileSync(join(folder, "master.key"), "utf8");
     const next = anyKey();
-    await expect(rotateMasterKey(engine, source(folder, next))).rejects.toThrow(/the store was written with/);
+    await expect(rotateMasterKey(engine, source(folder, next))).rejects.toThrow(/SVC_MASTER_KEY_PREVIOUS/);
     await expect(rotateMasterKey(engine, source(folder, former))).rejects.toThrow(/SVC_MASTER_KEY_PREVIOUS/);
+    await expect(rotateMasterKey(engine, source(folder, next, anyKey()))).rejects.toThrow(
+      /the store was written with/,
+    );
     // Servers that have both keys seal with the former one until the rotation.
     const both = new Vault(engine, await openMasterKey(engine, source(folder, next, former)));
     await engine.write(function* () {
