@@ -28,6 +28,9 @@ const writesPerCommit = 1000;
 const lockMs = 5_000;
 const retryMs = 2;
 
+/** Sixteen times what a checkpoint leaves. */
+const walBytes = 64 * 1024 ** 2;
+
 /** How often the engine looks for commits of other processes. */
 const pollMs = 100;
 
@@ -63,6 +66,8 @@ class SqliteEngine implements Engine {
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA synchronous = FULL");
+    // The write-ahead log grows during a backup. It shrinks to this size when it starts over.
+    this.#db.exec(`PRAGMA journal_size_limit = ${walBytes}`);
     this.#db.exec("PRAGMA foreign_keys = ON");
     this.#db.exec("PRAGMA cache_size = -16384");
     migrate({ exec: (sql) => this.#db.exec(sql), all: (sql, ...params) => this.#all(sql, params) });
