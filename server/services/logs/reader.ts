@@ -2,6 +2,7 @@
  * Reads matching log entries. Entries that do not match are read once. A filter that few entries match reads long ranges of
  * the log, so that they are read in parts, between which the store serves others.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Engine } from "../../store/engine.ts";
 import {
   firstLogs,
@@ -49,6 +50,8 @@ export class LogReader {
       );
       yield* rows;
       this.#seq = rows.length < batchSize ? upTo : (rows.at(-1)?.seq ?? upTo);
+      // SQLite answers without leaving this turn of the event loop.
+      if (this.#seq < end) await setImmediate();
     }
   }
 
@@ -68,6 +71,7 @@ export class LogReader {
       parts.unshift(rows);
       count += rows.length;
       upTo = above;
+      if (upTo > start && count < limit) await setImmediate();
     }
     return parts.flat();
   }
