@@ -82,7 +82,8 @@ onEveryRuntime("metrics", { env }, (server) => {
     expect(value("svc_execution_queue_wait_seconds_count")).toBe(2);
     expect(value("svc_runner_starts_total", { outcome: "started" })).toBeGreaterThan(0);
     expect(value("svc_store_commit_duration_seconds_count")).toBeGreaterThan(2);
-    expect(value("svc_storage_operation_duration_seconds_count", { operation: "put" })).toBe(1);
+    // With S3, the package is uploaded past the server.
+    expect(value("svc_storage_operation_duration_seconds_count", { operation: "sign" })).toBeGreaterThan(0);
     expect(value("svc_http_connections")).toBeGreaterThan(0);
     const [, organization = ""] = /\/(org_\w+)\//.exec(url) ?? [];
     const values = [...metrics.values()].flatMap(({ samples }) =>
