@@ -95,12 +95,13 @@ describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
     const cwd = await projectFolder("keys", { "agents/keys.js": "export default () => 1;\n" });
     const { code, screen } = await svcOnTerminal(runtime, ["dev", "--port", "0", "--fresh"], {
       cwd,
+      env: { BROWSER: "no-such-browser" },
       columns: 80,
       script: [
         { when: "deployed", types: "h" },
         { when: "deploy again", types: "r" },
         { when: "deployed", types: "o" },
-        { when: "has no", types: "q" },
+        { when: "Cannot open a browser", types: "q" },
       ],
     });
     expect(stripVTControlCharacters(screen).replaceAll("\r", "")).toMatch(
