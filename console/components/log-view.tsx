@@ -36,7 +36,10 @@ function Line({ line }: { line: LogLine }) {
     <div class={`line ${line.level}`}>
       <time title={date === null ? "" : utcTime(date)}>{date === null ? "" : timeOfDay(date)}</time>
       <span class="level">{line.level}</span>
-      <span class="text">{line.message}</span>
+      <span class="text">
+        {line.message}
+        {line.fields === undefined ? null : <span class="fields"> {JSON.stringify(line.fields)}</span>}
+      </span>
     </div>
   );
 }

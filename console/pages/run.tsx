@@ -2,12 +2,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
 import { Card, Empty, Failure, Heading, Loading } from "../components/basics.tsx";
+import { SchemaForm } from "../components/schema-form.tsx";
 import { api, environment, messageOf } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import { go } from "../lib/router.ts";
+import { formOf } from "../lib/schema-form.ts";
 import { allows } from "../lib/session.ts";
 
 interface Target {
+  deploymentId: string;
   name: string;
   kind: string;
   environment: string;
@@ -23,6 +26,7 @@ async function loadTargets(signal: AbortSignal): Promise<Target[]> {
     (["agent", "workflow"] as const).flatMap((kind) =>
       (kind === "agent" ? deployment.agents : deployment.workflows).map(({ name, description }) => ({
         ...{ name, kind, description, environment: deployment.environment },
+        deploymentId: deployment.deploymentId,
       })),
     ),
   );
@@ -65,6 +69,23 @@ export function RunPage({ query }: { query: URLSearchParams }) {
   );
 }
 
+/** The form for the input of a target; null when its schema needs JSON. */
+async function loadForm({ deploymentId, name }: Target, signal: AbortSignal) {
+  const { agents, workflows } = await api.deployments.getDeployment({ deploymentId }, { signal });
+  return formOf([...agents, ...workflows].find((one) => one.name === name)?.inputSchema);
+}
+
+/** Null when the text is not a JSON object. */
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text.trim() || "{}");
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
 function RunForm({
   targets,
   wanted,
@@ -87,6 +108,11 @@ function RunForm({
   const [busy, setBusy] = useState(false);
   useEffect(() => setText(input), [input]);
   const target = targets.find((one) => keyOf(one) === chosen);
+  const { data: fields = null } = useLoad(
+    (signal) => (target === undefined ? Promise.resolve(null) : loadForm(target, signal)),
+    `${target?.deploymentId}/${target?.name}`,
+  );
+  const value = parsed(text);
 
   async function run(): Promise<void> {
     setProblem("");
@@ -141,6 +167,13 @@ function RunForm({
           ))}
         </select>
         {target === undefined || target.description === "" ? null : <p class="dim">{target.description}</p>}
+        {fields === null || value === null ? null : (
+          <SchemaForm
+            fields={fields}
+            value={value}
+            onChange={(next) => setText(JSON.stringify(next, null, 2))}
+          />
+        )}
         <label for="input">Input, a JSON object</label>
         <textarea
           id="input"

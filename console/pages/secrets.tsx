@@ -4,7 +4,7 @@ import type { Secret } from "../../proto/svc/v1/organization_pb.ts";
 import { Card, Empty, Failure, Heading, Loading, Time } from "../components/basics.tsx";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { api } from "../lib/api.ts";
+import { api, environment } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import { act } from "../lib/notices.ts";
 import { allows } from "../lib/session.ts";
@@ -16,11 +16,12 @@ export function SecretsPage() {
   );
   const columns: readonly Column<Secret>[] = [
     { title: "Name", cell: ({ name }) => <code>{name}</code> },
+    { title: "Environment", cell: (secret) => secret.environment || <span class="dim">all</span> },
     { title: "Set", cell: ({ updatedAt }) => <Time value={updatedAt} /> },
     ...(allows("deploy") ? [{ title: "Remove", cell: removeButton }] : []),
   ];
 
-  function removeButton({ name }: Secret) {
+  function removeButton({ name, environment: of }: Secret) {
     return (
       <ConfirmButton
         label="Remove"
@@ -29,7 +30,7 @@ export function SecretsPage() {
         detail="Agents that read it get undefined, and webhooks that it signs refuse all requests."
         onConfirm={() =>
           act(`Removed ${name}.`, async () => {
-            await api.organization.deleteSecret({ name });
+            await api.organization.deleteSecret({ name, environment: of });
             await reload();
           })
         }
@@ -49,7 +50,12 @@ export function SecretsPage() {
           </p>
         </Empty>
       ) : (
-        <Table label="Secrets" columns={columns} rows={data.secrets} keyOf={({ name }) => name} />
+        <Table
+          label="Secrets"
+          columns={columns}
+          rows={data.secrets}
+          keyOf={({ name, environment: of }) => `${of}/${name}`}
+        />
       )}
       {allows("deploy") ? <SetSecret onSet={reload} /> : null}
     </>
@@ -59,13 +65,16 @@ export function SecretsPage() {
 function SetSecret({ onSet }: { onSet(): Promise<void> }) {
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
+  const [target, setTarget] = useState(environment);
   return (
     <Card title="Set a secret">
       <form
         class="set"
         onSubmit={async (event) => {
           event.preventDefault();
-          const done = await act(`Set ${name}.`, () => api.organization.setSecret({ name, value }));
+          const done = await act(`Set ${name}.`, () =>
+            api.organization.setSecret({ name, value, environment: target }),
+          );
           if (!done) return;
           setName("");
           setValue("");
@@ -90,6 +99,14 @@ function SetSecret({ onSet }: { onSet(): Promise<void> }) {
             autocomplete="off"
             value={value}
             onInput={(event) => setValue(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Environment
+          <input
+            placeholder="all"
+            value={target}
+            onInput={(event) => setTarget(event.currentTarget.value.trim())}
           />
         </label>
         <button type="submit" class="primary">

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bundleConsole } from "../../server/routes/console/bundle.ts";
 import { call, expectError, ok } from "../support/rest.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 test("the bundle is small, and its page has no inline scripts and no other hosts", async () => {
   const files = await bundleConsole();
@@ -14,7 +14,7 @@ test("the bundle is small, and its page has no inline scripts and no other hosts
   expect(page).not.toMatch(/<script(?![^>]* src=)|\son\w+=|style=|https?:/);
 });
 
-onEveryRuntime("the boundary of the console", {}, (server) => {
+onRuntime("deno", "the boundary of the console", {}, (server) => {
   const list = "/console/api/svc.v1.ExecutionService/ListExecutions";
   let cookie = "";
   let origin = "";

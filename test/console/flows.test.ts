@@ -35,11 +35,17 @@ onRuntime("node", "the console", {}, (server) => {
           retry_policy: { max_retries: 1, strategy: "fixed", initial_delay: 0 },
           webhooks: [{ slug: "issue", field_mapping: { "issue.title": "title" } }],
         },
+        greet: {
+          code: `import { z } from "zod";
+            export default { input: z.object({ name: z.string().min(2), loud: z.boolean().optional(), tone: z.enum(["warm", "dry"]) }),
+              run: (input, ctx) => { ctx.log.info("greeting", { tone: input.tone }); return input; } };`,
+        },
         patient: `export default (_input, ctx) => new Promise((resolve) => {
           console.log("waiting");
           ctx.signal.addEventListener("abort", () => resolve(null));
         });`,
       },
+      dependencies: ["zod"],
       workflows: {
         backlog: `export default async (input, ctx) => {
           const titles = ["one", "two"];
@@ -64,10 +70,12 @@ onRuntime("node", "the console", {}, (server) => {
     return started.execution_id;
   }
 
-  const section = (page: Page, name: string) =>
-    page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
   const heading = (page: Page, name: string | RegExp) =>
     page.getByRole("heading", { level: 1, name }).waitFor();
+  async function section(page: Page, name: string): Promise<void> {
+    await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await heading(page, name);
+  }
 
   test("a wrong key is refused, and a right one opens the overview", async () => {
     const page = await openConsole(browser, server);
@@ -100,6 +108,27 @@ onRuntime("node", "the console", {}, (server) => {
       '"priority": "high"',
     );
     expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("offers a form for an input with a schema, and shows the violations of the service", async () => {
+    const page = await signedIn();
+    await page.goto(`${server.url}/console/#/run?name=greet`);
+    await page.getByLabel("tone").selectOption("dry");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    expect(await page.locator(".field :invalid").count()).toBe(1);
+    await page.getByLabel("name", { exact: true }).fill("Ada");
+    await page.getByLabel("loud").check();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.locator(".status.succeeded").first().waitFor();
+    await page.getByRole("log").getByText('{"tone":"dry"}').waitFor();
+    expect(await page.getByRole("region", { name: "output", exact: true }).textContent()).toContain(
+      '"loud": true',
+    );
+    await page.goto(`${server.url}/console/#/run?name=greet&again`);
+    await page.getByLabel("Input, a JSON object").fill('{"name": "A", "tone": "dry"}');
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    expect(await page.getByRole("alert").textContent()).toMatch(/name/);
     await page.context().close();
   });
 
