@@ -9,6 +9,10 @@ const embedded = [
   "upgrade-deliveries",
   // Locks the file of the embedded store. `test/store/postgres-failures.test.ts` is about PostgreSQL that does not answer.
   "unavailable",
+  // Backups are of the data folder. PostgreSQL has its own, and the command says so.
+  "backup",
+  // The disk of the data folder is full.
+  "full-disk",
   // The modes of the files in the data folder, the database and the packages among them.
   "data-dir",
   // The engine of SQLite, without a server. `test/store` runs on both engines.

@@ -169,7 +169,7 @@ describe("rotateMasterKey", () => {
 });
 
 test("svc admin rotate-master-key while a server runs: executions read their secrets, and new secrets are stored", async () => {
-  const server = new TestServer("node");
+  const server = new TestServer("node", { stores: "embedded" });
   onTestFinished(() => server.discard(false));
   await server.start();
   await ok(server, "PUT", "/api/v1/secrets/TOKEN", { json: { value: "hush" } });
