@@ -69,7 +69,10 @@ async function referencedFiles(
     if (file === undefined || found.has(file)) continue;
     found.add(file);
     if (!/\.[mc]?[jt]sx?$/.test(path)) continue;
-    const text = await readFile(file.absolutePath, "utf8");
+    const text =
+      file.content === undefined
+        ? await readFile(file.absolutePath, "utf8")
+        : Buffer.from(file.content).toString("utf8");
     for (const [, relative = ""] of text.matchAll(/["'`](\.{1,2}\/[^"'`\n]+)["'`]/g)) {
       queue.push(posix.join(posix.dirname(path), relative));
     }

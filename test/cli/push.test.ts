@@ -232,6 +232,26 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
     expect((await service.run("run npm")).stdout).toBe("42\n");
   });
 
+  test("deploys modules with enums, also shared ones, and their stacks name lines of the source", async () => {
+    const level = "export enum Level {\n  Low,\n  High,\n}\n";
+    const check = "export function check(level: Level): void {\n  throw new RangeError(Level[level]);\n}\n";
+    const cwd = await projectFolder("enums", {
+      "agents/enums.ts": `import { check, Level } from "../lib/level.ts";
+        enum Mode { Safe = 1, Fast }
+        export default ({ fails }: { fails?: boolean }): unknown => {
+          if (fails) check(Level.High);
+          return [Level.High, Mode.Fast];
+        };`,
+      "lib/level.ts": `${level}${check}`,
+    });
+    expect(await service.run("push --dry-run", { cwd })).toMatchObject({ code: 0 });
+    expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
+    expect(JSON.parse((await service.run("run enums")).stdout)).toEqual([1, 2]);
+    const failed = await service.run(["run", "enums", "--data", "-"], { cwd, input: '{ "fails": true }' });
+    const id = /exe_\w+/.exec(failed.stderr)?.[0];
+    expect((await service.run(`executions show ${id}`)).stdout).toContain("lib/level.ts:6");
+  });
+
   test("runs agents that import zod, openai and ai on a service without these packages", async () => {
     const cwd = await projectFolder("sdk", {
       "agents/sdk.ts": `import { tool } from "ai";
