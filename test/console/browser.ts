@@ -1,5 +1,6 @@
 /** Chromium with the console of a server. */
 import chromium from "@sparticuz/chromium";
+import axe from "axe-core";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
 import { expect } from "vitest";
 import type { TestServer } from "../support/server.ts";
@@ -53,4 +54,13 @@ export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   expect(problems(page)).toEqual([]);
+}
+
+/** Serious and critical faults that axe finds in the page. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const results = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  return results.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${target.join(" ")}`));
 }

@@ -4,14 +4,16 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
-import { call, ok } from "../support/rest.ts";
+import { call, ended, ok } from "../support/rest.ts";
 import { root } from "../support/runtimes.ts";
 import type { ExecutionJson } from "../support/shapes.ts";
 import { onRuntime } from "../support/suite.ts";
-import { launch, openConsole, phone, problems, signIn, wide } from "./browser.ts";
+import { launch, openConsole, phone, problems, seriousFaults, signIn, wide } from "./browser.ts";
 
 /** Set to a folder, the tests write screenshots there. */
 const shots = process.env.SCREENSHOTS;
+
+const pages = ["overview", "executions", "run", "webhooks", "schedules", "deployments", "secrets", "keys"];
 
 const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 
@@ -259,17 +261,25 @@ onRuntime("node", "the console", {}, (server) => {
     await page.context().close();
   });
 
+  test.each(["light", "dark"] as const)(
+    "has no serious fault for assistive technology (%s)",
+    async (theme) => {
+      const page = await signedIn({ theme });
+      const tree = await run("backlog");
+      await ended(server, tree);
+      const faults: string[] = [];
+      for (const path of [...pages, `executions/${tree}`]) {
+        await page.goto(`${server.url}/console/#/${path}`);
+        await page.locator("h1").first().waitFor();
+        await page.locator(".loading").waitFor({ state: "detached" });
+        faults.push(...(await seriousFaults(page)).map((fault) => `${path}: ${fault}`));
+      }
+      expect(faults).toEqual([]);
+      await page.context().close();
+    },
+  );
+
   describe.runIf(shots !== undefined)("screenshots", () => {
-    const pages = [
-      "overview",
-      "executions",
-      "run",
-      "webhooks",
-      "schedules",
-      "deployments",
-      "secrets",
-      "keys",
-    ];
     test.each([
       ["wide", wide, "light"],
       ["wide", wide, "dark"],
