@@ -7,5 +7,9 @@ import "./style.css";
 
 applyTheme();
 const root = document.getElementById("app");
+addEventListener("error", ({ message }) => {
+  if (root !== null && root.childElementCount === 0)
+    root.textContent = `The console cannot start: ${message}`;
+});
 if (root !== null) render(<App />, root);
 void loadSession();

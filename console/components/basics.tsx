@@ -3,7 +3,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { messageOf } from "../lib/api.ts";
+import { isMissing, messageOf } from "../lib/api.ts";
 import { dateOf, localTime, relativeTime, shortId, utcTime } from "../lib/format.ts";
 import { notify } from "../lib/notices.ts";
 import { Scroll } from "./scroll.tsx";
@@ -89,7 +89,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => un
   return (
     <div class="failure" role="alert">
       <p>{messageOf(error)}</p>
-      {onRetry === undefined ? null : (
+      {onRetry === undefined || isMissing(error) ? null : (
         <button type="button" onClick={() => void onRetry()}>
           Try again
         </button>

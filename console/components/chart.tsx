@@ -1,7 +1,8 @@
 /** A chart over time. The table of its values is for screen readers. */
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { locale } from "../lib/format.ts";
 import { theme } from "../lib/theme.ts";
 
 export interface Series {
@@ -30,10 +31,18 @@ export function Chart({
   latest.current = data;
   const plot = useRef<uPlot | null>(null);
   const names = series.map((one) => one.label).join();
+  const [Plot, setPlot] = useState<typeof uPlot | null>(null);
+  // Without the library, which some browsers refuse, the caption has the sums.
+  useEffect(() => {
+    void import("uplot").then(
+      (library) => setPlot(() => library.default),
+      () => null,
+    );
+  }, []);
   // The plot is made anew for other series and another theme.
   useEffect(() => {
     const element = box.current;
-    if (element === null) return;
+    if (element === null || Plot === null) return;
     const styles = getComputedStyle(document.documentElement);
     const color = (name: string) => styles.getPropertyValue(`--${name}`).trim();
     const axis = {
@@ -41,7 +50,7 @@ export function Chart({
       grid: { stroke: color("border"), width: 1 },
       ticks: { show: false },
     };
-    const made = new uPlot(
+    const made = new Plot(
       {
         width: element.clientWidth,
         height: 200,
@@ -74,12 +83,12 @@ export function Chart({
       made.destroy();
       plot.current = null;
     };
-  }, [chosen, names]);
+  }, [chosen, names, Plot]);
   useEffect(() => plot.current?.setData(latest.current));
   return (
     <figure class="chart">
       <div ref={box} aria-hidden="true" />
-      <figcaption class="hidden">
+      <figcaption class={Plot === null ? "dim" : "hidden"}>
         {label}: {series.map((one) => `${one.label} ${format(sum(one.values))}`).join(", ")}
       </figcaption>
     </figure>
@@ -99,8 +108,8 @@ function valueText(value: number, format: (value: number) => string): string {
 /** @param step - seconds between two times of the axis */
 function timeText(at: number, step: number): string {
   const date = new Date(at * 1000);
-  if (step >= 86_400) return date.toLocaleDateString(undefined, { month: "short", day: "numeric" });
-  return date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
+  if (step >= 86_400) return date.toLocaleDateString(locale, { month: "short", day: "numeric" });
+  return date.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
 function sum(values: readonly (number | null)[]): number {

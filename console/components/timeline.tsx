@@ -46,7 +46,7 @@ export function Timeline({ root }: { root: Execution }) {
                   >
                     {execution.name}
                   </a>
-                  {execution.attempt > 1 ? <span class="dim"> attempt {execution.attempt}</span> : null}
+                  {failedAttempts(execution)}
                 </td>
                 <td>
                   <Status value={execution.status} />
@@ -62,6 +62,20 @@ export function Timeline({ root }: { root: Execution }) {
                       class={`work ${execution.status}`}
                       style={{ left: percent(started), width: percent(start + finished - started) }}
                     />
+                    {execution.attempts.map((attempt) => (
+                      <span
+                        key={attempt.attempt}
+                        class="work failed"
+                        style={{
+                          left: percent(msOf(attempt.startedAt) ?? started),
+                          width: percent(
+                            start +
+                              (msOf(attempt.finishedAt) ?? started) -
+                              (msOf(attempt.startedAt) ?? started),
+                          ),
+                        }}
+                      />
+                    ))}
                   </div>
                 </td>
               </tr>
@@ -71,6 +85,18 @@ export function Timeline({ root }: { root: Execution }) {
       </table>
       {root.descendants.length > shown ? null : <Omitted root={root} />}
     </Scroll>
+  );
+}
+
+/** The attempts before the last one, with their errors on hover. */
+function failedAttempts({ attempts, attempt }: Execution) {
+  if (attempt < 2) return null;
+  const errors = attempts.map(({ error }) => `${error?.name}: ${error?.message}`);
+  return (
+    <span class="dim" title={errors.join("\n")}>
+      {" "}
+      attempt {attempt}, {attempts.length} failed
+    </span>
   );
 }
 

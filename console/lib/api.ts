@@ -48,6 +48,24 @@ export const api = {
 /** The environment of the address; empty for all. */
 export const environment = /\/env\/([^/]+)\/console\/$/.exec(base.pathname)?.[1] ?? "";
 
+/** The environments of the pages: that of the address, or all that have an active deployment. */
+export async function environments(signal: AbortSignal): Promise<string[]> {
+  if (environment !== "") return [environment];
+  const { deployments } = await api.deployments.listDeployments(
+    { status: "active", pageSize: 1000 },
+    { signal },
+  );
+  const names = [...new Set(deployments.map((deployment) => deployment.environment))];
+  return names.toSorted(byEnvironment);
+}
+
+/** Production first, the others by name. */
+export function byEnvironment(a: string, b: string): number {
+  if (a === b) return 0;
+  if (a === "production" || b === "production") return a === "production" ? -1 : 1;
+  return a < b ? -1 : 1;
+}
+
 /** The address of the console of another environment; of all environments for an empty name. */
 export function consoleOf(name: string): string {
   const root = base.pathname.replace(/(?:env\/[^/]+\/)?console\/$/, "");
@@ -59,9 +77,14 @@ export function messageOf(error: unknown): string {
   if (!(error instanceof ConnectError)) return error instanceof Error ? error.message : String(error);
   const fields = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
   const lines = fields
-    .filter(({ description }) => description !== error.rawMessage)
+    .filter(({ description }) => !error.rawMessage.includes(description))
     .map(({ field, description }) => `${field}: ${description}`);
   return [error.rawMessage, ...lines].join("\n");
+}
+
+/** Another try would not help. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ConnectError && error.code === Code.NotFound;
 }
 
 export function reasonOf(error: unknown): string {

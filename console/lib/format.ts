@@ -5,7 +5,18 @@ export function dateOf(time: Timestamp | undefined): Date | null {
   return time === undefined ? null : new Date(Number(time.seconds) * 1000 + Math.floor(time.nanos / 1e6));
 }
 
-const local = new Intl.DateTimeFormat(undefined, {
+/** Undefined for that of the browser. Some browsers without a language report one that `Intl` refuses. */
+export const locale: string | undefined = isKnown(navigator.language) ? undefined : "en";
+
+function isKnown(language: string): boolean {
+  try {
+    return Intl.NumberFormat.supportedLocalesOf(language).length >= 0;
+  } catch {
+    return false;
+  }
+}
+
+const local = new Intl.DateTimeFormat(locale, {
   year: "numeric",
   month: "2-digit",
   day: "2-digit",
@@ -45,8 +56,14 @@ export function durationText(ms: number): string {
   if (ms < 1) return "< 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-  return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
+  if (ms < 3_600_000) return inTwo(Math.round(ms / 1000), 60, "min", "s");
+  return inTwo(Math.round(ms / 60_000), 60, "h", "min");
+}
+
+/** For example `5 min` or `5 min 3 s`. */
+function inTwo(count: number, size: number, large: string, small: string): string {
+  const rest = count % size;
+  return `${Math.floor(count / size)} ${large}${rest === 0 ? "" : ` ${rest} ${small}`}`;
 }
 
 export function secondsOf(duration: Duration | undefined): number {
@@ -62,7 +79,7 @@ export function bytesText(bytes: number | bigint): string {
   return `${value.toFixed(1)} GiB`;
 }
 
-const numbers = new Intl.NumberFormat();
+const numbers = new Intl.NumberFormat(locale);
 
 export function numberText(value: number | bigint): string {
   return numbers.format(value);

@@ -60,7 +60,7 @@ export function ExecutionPage({ id }: { id: string }) {
       </Heading>
       <Summary execution={data} />
       {data.error === undefined ? null : <ErrorCard execution={data} />}
-      {data.attempts.length > (isEnd(data.status) ? 1 : 0) ? <Attempts execution={data} /> : null}
+      {showsAttempts(data) ? <Attempts execution={data} /> : null}
       {data.childCount === 0 ? null : (
         <Card title="Child executions">
           <Timeline root={data} />
@@ -91,6 +91,11 @@ export function ExecutionPage({ id }: { id: string }) {
       </Card>
     </>
   );
+}
+
+/** The only attempt of a failed execution is its error. */
+function showsAttempts({ attempts, status }: Execution): boolean {
+  return attempts.length > (status === "failed" ? 1 : 0);
 }
 
 export function isEnd(status: string): boolean {

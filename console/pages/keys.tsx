@@ -11,7 +11,14 @@ import { act } from "../lib/notices.ts";
 import { allows } from "../lib/session.ts";
 
 export function KeysPage() {
-  if (!allows("full")) return <Empty title="Your API key may not manage keys: it needs the scope full." />;
+  if (!allows("full")) {
+    return (
+      <>
+        <Heading title="Keys" />
+        <Empty title="Your API key may not manage keys: it needs the scope full." />
+      </>
+    );
+  }
   return <Keys />;
 }
 

@@ -9,7 +9,7 @@ import { dateOf, durationText, numberText, secondsOf } from "../lib/format.ts";
 import { useLoad, useStream } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
 import { columns } from "./executions.tsx";
-import { stateOf } from "./schedules.tsx";
+import { listSchedules, stateOf } from "./schedules.tsx";
 
 const periods = [
   ["1h", "1 h"],
@@ -66,7 +66,7 @@ function Figures({ statistics }: { statistics: Statistics }) {
       <div class="tiles">
         <Tile label="succeeded" value={numberText(total.succeeded)} />
         <Tile label="failed" value={numberText(total.failed)} kind={total.failed > 0n ? "bad" : ""} />
-        <Tile label="median duration" value={durationOf(total, "p50")} />
+        <Tile label="50 % within" value={durationOf(total, "p50")} />
         <Tile label="95 % within" value={durationOf(total, "p95")} />
         <Tile
           label={
@@ -140,11 +140,8 @@ function Tile({ label, value, kind = "" }: { label: string; value: string; kind?
 }
 
 function Upcoming() {
-  const { data } = useLoad(
-    (signal) => api.schedules.listSchedules({ pageSize: 1000 }, { signal }),
-    "schedules",
-  );
-  const next = (data?.schedules ?? [])
+  const { data } = useLoad(listSchedules, "schedules");
+  const next = (data ?? [])
     .filter((schedule) => schedule.nextRunAt !== undefined && stateOf(schedule) === "active")
     .toSorted((a, b) => (dateOf(a.nextRunAt)?.getTime() ?? 0) - (dateOf(b.nextRunAt)?.getTime() ?? 0))
     .slice(0, 6);

@@ -3,7 +3,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
 import { Card, Empty, Failure, Heading, Loading } from "../components/basics.tsx";
 import { SchemaForm } from "../components/schema-form.tsx";
-import { api, environment, messageOf } from "../lib/api.ts";
+import { api, byEnvironment, environment, messageOf } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import { go } from "../lib/router.ts";
 import { formOf } from "../lib/schema-form.ts";
@@ -22,7 +22,8 @@ async function loadTargets(signal: AbortSignal): Promise<Target[]> {
     { status: "active", pageSize: 1000 },
     { signal },
   );
-  return deployments.flatMap((deployment) =>
+  const ordered = deployments.toSorted((a, b) => byEnvironment(a.environment, b.environment));
+  return ordered.flatMap((deployment) =>
     (["agent", "workflow"] as const).flatMap((kind) =>
       (kind === "agent" ? deployment.agents : deployment.workflows).map(({ name, description }) => ({
         ...{ name, kind, description, environment: deployment.environment },
@@ -44,15 +45,23 @@ export function RunPage({ query }: { query: URLSearchParams }) {
   if (loading || data === undefined) return <Loading />;
   const { targets, source } = data;
   if (!allows("trigger")) {
-    return <Empty title="Your API key may not run agents: it needs the scope trigger." />;
+    return (
+      <>
+        <Heading title="Run" />
+        <Empty title="Your API key may not run agents: it needs the scope trigger." />
+      </>
+    );
   }
   if (targets.length === 0) {
     return (
-      <Empty title="Nothing is deployed.">
-        <p>
-          <code>svc init hello</code> creates a project, and <code>svc push</code> deploys it.
-        </p>
-      </Empty>
+      <>
+        <Heading title="Run" />
+        <Empty title="Nothing is deployed.">
+          <p>
+            <code>svc init hello</code> creates a project, and <code>svc push</code> deploys it.
+          </p>
+        </Empty>
+      </>
     );
   }
   const wanted = source?.name ?? query.get("name") ?? "";

@@ -16,7 +16,7 @@ import {
 } from "../components/basics.tsx";
 import { type Column, Table } from "../components/table.tsx";
 import { api } from "../lib/api.ts";
-import { dateOf, localTime } from "../lib/format.ts";
+import { dateOf, locale, localTime } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { act } from "../lib/notices.ts";
 import { go, href } from "../lib/router.ts";
@@ -100,7 +100,7 @@ export function SchedulePage({ name, query }: { name: string; query: URLSearchPa
 function inZone(run: Timestamp, timezone: string): string {
   const date = dateOf(run);
   if (date === null) return "";
-  const text = new Intl.DateTimeFormat(undefined, {
+  const text = new Intl.DateTimeFormat(locale, {
     timeZone: timezone,
     weekday: "short",
     hour: "2-digit",

@@ -2,7 +2,7 @@
 import type { Schedule } from "../../proto/svc/v1/schedule_pb.ts";
 import { Empty, Failure, Heading, Loading, Status, Time } from "../components/basics.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { api } from "../lib/api.ts";
+import { api, environments } from "../lib/api.ts";
 import { useInterval, useLoad } from "../lib/load.ts";
 import { href } from "../lib/router.ts";
 
@@ -29,30 +29,32 @@ export function stateOf({ enabled, paused }: Schedule): string {
   return paused ? "paused" : "active";
 }
 
-export function SchedulesPage() {
-  const { data, error, loading, reload } = useLoad(
-    (signal) => api.schedules.listSchedules({ pageSize: 1000 }, { signal }),
-    "schedules",
+/** Of all environments of the address. */
+export async function listSchedules(signal: AbortSignal): Promise<Schedule[]> {
+  const lists = await Promise.all(
+    (await environments(signal)).map((environment) =>
+      api.schedules.listSchedules({ environment, pageSize: 1000 }, { signal }),
+    ),
   );
+  return lists.flatMap(({ schedules }) => schedules);
+}
+
+export function SchedulesPage() {
+  const { data, error, loading, reload } = useLoad(listSchedules, "schedules");
   useInterval(reload, 10);
   return (
     <>
       <Heading title="Schedules" />
       {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
       {loading ? <Loading /> : null}
-      {data === undefined ? null : data.schedules.length === 0 ? (
+      {data === undefined ? null : data.length === 0 ? (
         <Empty title="No schedules are deployed.">
           <p>
             Add one to <code>schedules</code> in the project file.
           </p>
         </Empty>
       ) : (
-        <Table
-          label="Schedules"
-          columns={columns}
-          rows={data.schedules}
-          keyOf={({ scheduleId }) => scheduleId}
-        />
+        <Table label="Schedules" columns={columns} rows={data} keyOf={({ scheduleId }) => scheduleId} />
       )}
     </>
   );

@@ -18,15 +18,20 @@ export function SecretsPage() {
     { title: "Name", cell: ({ name }) => <code>{name}</code> },
     { title: "Environment", cell: (secret) => secret.environment || <span class="dim">all</span> },
     { title: "Set", cell: ({ updatedAt }) => <Time value={updatedAt} /> },
-    ...(allows("deploy") ? [{ title: "Remove", cell: removeButton }] : []),
+    ...(allows("deploy") ? [{ title: "Remove", cell: removable }] : []),
   ];
+
+  /** The page of an environment lists the secrets of the organization too, which it cannot remove. */
+  function removable(secret: Secret) {
+    return environment === "" || secret.environment === environment ? removeButton(secret) : null;
+  }
 
   function removeButton({ name, environment: of }: Secret) {
     return (
       <ConfirmButton
         label="Remove"
         kind="danger"
-        question={`Remove the secret ${name}?`}
+        question={`Remove the secret ${name} of ${of || "all environments"}?`}
         detail="Agents that read it get undefined, and webhooks that it signs refuse all requests."
         onConfirm={() =>
           act(`Removed ${name}.`, async () => {

@@ -3,17 +3,19 @@ import { useState } from "preact/hooks";
 import type { Delivery, Webhook } from "../../proto/svc/v1/webhook_pb.ts";
 import { Card, Copy, Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
-import { api } from "../lib/api.ts";
+import { api, environments } from "../lib/api.ts";
 import { useInterval, useLoad } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
 
 interface Row extends Webhook {
   target: string;
+  environment: string;
 }
 
 const columns: readonly Column<Row>[] = [
   { title: "Target", cell: ({ target }) => target },
   { title: "Slug", cell: ({ slug }) => slug },
+  { title: "Environment", cell: ({ environment }) => environment, wide: true },
   {
     title: "URL",
     cell: ({ url }) => (
@@ -55,27 +57,34 @@ const deliveryColumns: readonly Column<Delivery>[] = [
   { title: "Received", cell: ({ receivedAt }) => <Time value={receivedAt} /> },
 ];
 
+/** Of all environments of the address. */
+async function listWebhooks(signal: AbortSignal): Promise<Row[]> {
+  const lists = await Promise.all(
+    (await environments(signal)).map(async (environment) => {
+      const list = await api.webhooks.listWebhooks({ environment, pageSize: 1000 }, { signal });
+      return [...list.agents, ...list.workflows].flatMap(({ name, webhooks }) =>
+        webhooks.map((webhook) => ({ ...webhook, target: name, environment })),
+      );
+    }),
+  );
+  return lists.flat();
+}
+
 export function WebhooksPage({ query }: { query: URLSearchParams }) {
-  const { data, error, loading, reload } = useLoad(
-    (signal) => api.webhooks.listWebhooks({ pageSize: 1000 }, { signal }),
-    "webhooks",
-  );
-  const rows = [...(data?.agents ?? []), ...(data?.workflows ?? [])].flatMap(({ name, webhooks }) =>
-    webhooks.map((webhook) => ({ ...webhook, target: name })),
-  );
+  const { data, error, loading, reload } = useLoad(listWebhooks, "webhooks");
   return (
     <>
       <Heading title="Webhooks" />
       {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
       {loading ? <Loading /> : null}
-      {data === undefined ? null : rows.length === 0 ? (
+      {data === undefined ? null : data.length === 0 ? (
         <Empty title="No webhooks are deployed.">
           <p>
             <code>svc webhook add</code> adds one to a project.
           </p>
         </Empty>
       ) : (
-        <Table label="Webhooks" columns={columns} rows={rows} keyOf={({ url }) => url} />
+        <Table label="Webhooks" columns={columns} rows={data} keyOf={({ url }) => url} />
       )}
       <Deliveries query={query} />
     </>

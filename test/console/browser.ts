@@ -26,10 +26,10 @@ export const phone: View = { width: 390, height: 844 };
 export async function openConsole(
   browser: Browser,
   server: Pick<TestServer, "url">,
-  options: { view?: View; theme?: "light" | "dark"; path?: string } = {},
+  options: { view?: View; theme?: "light" | "dark"; path?: string; locale?: string } = {},
 ): Promise<Page> {
-  const { view = wide, theme = "light", path = "/console/" } = options;
-  const context = await browser.newContext({ viewport: view, colorScheme: theme, locale: "en-US" });
+  const { view = wide, theme = "light", path = "/console/", locale = "en-US" } = options;
+  const context = await browser.newContext({ viewport: view, colorScheme: theme, locale });
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   page.on("pageerror", (error) => problems(page).push(error.message));

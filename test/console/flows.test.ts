@@ -42,6 +42,11 @@ onRuntime("node", "the console", {}, (server) => {
             export default { input: z.object({ name: z.string().min(2), loud: z.boolean().optional(), tone: z.enum(["warm", "dry"]) }),
               run: (input, ctx) => { ctx.log.info("greeting", { tone: input.tone }); return input; } };`,
         },
+        second: {
+          code: "export default (_, { attempt }) => { if (attempt < 2) throw new Error('not yet'); return attempt; };",
+          enable_retry: true,
+          retry_policy: { strategy: "fixed", initial_delay: 0 },
+        },
         patient: `export default (_input, ctx) => new Promise((resolve) => {
           console.log("waiting");
           ctx.signal.addEventListener("abort", () => resolve(null));
@@ -251,6 +256,40 @@ onRuntime("node", "the console", {}, (server) => {
     expect(await page.locator("img, script:not([src])").count()).toBe(0);
     expect(await page.title()).not.toBe("owned");
     expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("works in a browser whose language is not a language tag", async () => {
+    const page = await openConsole(browser, server, { locale: "en-US@posix" });
+    await signIn(page, server.apiKey);
+    await page.getByText("succeeded").first().waitFor();
+    await page.context().close();
+  });
+
+  test("shows the failed attempt of an execution that succeeded", async () => {
+    const page = await signedIn();
+    const id = await run("second", {});
+    await ended(server, id);
+    await page.goto(`${server.url}/console/#/executions/${id}`);
+    await page.locator(".status.succeeded").first().waitFor();
+    await page.getByRole("region", { name: "Failed attempts" }).getByText("not yet").waitFor();
+    await page.context().close();
+  });
+
+  test("removes the secret of one environment and keeps that of the organization", async () => {
+    await ok(server, "PUT", "/api/v1/secrets/TOKEN", { json: { value: "of-all-of-them" } });
+    await ok(server, "PUT", "/api/v1/secrets/TOKEN", {
+      json: { value: "of-staging-only", environment: "staging" },
+    });
+    const page = await signedIn();
+    await section(page, "Secrets");
+    const row = page.getByRole("row", { name: /^TOKEN staging/ });
+    await row.getByRole("button", { name: "Remove" }).click();
+    await row.getByText("Remove the secret TOKEN of staging?").waitFor();
+    await row.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.getByRole("row", { name: /^TOKEN all/ }).waitFor();
+    await ok(server, "DELETE", "/api/v1/secrets/TOKEN");
     await page.context().close();
   });
 
