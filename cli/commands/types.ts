@@ -7,7 +7,7 @@ import { report } from "../terminal/report.ts";
 
 export default command({
   details:
-    "Writes svc-env.d.ts with the names, inputs and outputs of the project's agents and workflows, and its secrets and variables. With it, the compiler checks ctx.run, ctx.secrets, ctx.vars and the client. `svc dev` and `svc push` write it too. Commit the file.",
+    "Writes svc-env.d.ts with the names, inputs and outputs of the project's agents and workflows, and its secrets and variables. With it, the compiler checks ctx.run, ctx.secrets, ctx.vars and the client. Secrets are those that the project file and .env.example name. `svc dev` and `svc push` write it too. Commit the file.",
   args: {
     check: { type: "boolean", description: "Write nothing, and exit with 1 when the file is out of date" },
     ...json,

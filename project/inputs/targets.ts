@@ -19,17 +19,18 @@ export interface Variables {}
 
 export type TargetName = keyof Targets extends never ? string : Extract<keyof Targets, string>;
 
-/** The declared secrets, and others that may be missing. */
-export type SecretValues = keyof Secrets extends never
-  ? Readonly<Record<string, string>>
-  : Readonly<Secrets> & Readonly<Record<string, string | undefined>>;
+/**
+ * The declared secrets. Others are errors: most are typing errors, and `.env.example` declares the rest. Code that computes
+ * a name assigns `ctx.secrets` to a `Record<string, string | undefined>`.
+ *
+ * Whether the declaration exists shows in the targets, because a project may have no secrets and no variables.
+ */
+export type SecretValues = keyof Targets extends never ? Readonly<Record<string, string>> : Readonly<Secrets>;
 
-type VariableValue = string | number | boolean;
-
-/** The declared variables; others are missing. */
-export type VariableValues = keyof Variables extends never
-  ? Readonly<Record<string, VariableValue>>
-  : Readonly<Variables> & Readonly<Record<string, VariableValue | undefined>>;
+/** The declared variables, which are all that exist. */
+export type VariableValues = keyof Targets extends never
+  ? Readonly<Record<string, string | number | boolean>>
+  : Readonly<Variables>;
 
 /** The declaration of one target. For several names, such as all those that an unknown name could mean, the general one. */
 type Declared<Name extends string> =

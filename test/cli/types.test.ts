@@ -46,7 +46,8 @@ export default defineWorkflow(async (_, ctx) => {
   const { at } = await createClient({ baseUrl: "http://127.0.0.1" }).run("check", { email: "a@b.c" });
   const text: string = at;
   await ctx.run("script");
-  return { tries, text };
+  const secrets: Readonly<Record<string, string | undefined>> = ctx.secrets;
+  return { tries, text, other: secrets[text] ?? null };
 });
 `,
 };
@@ -60,6 +61,8 @@ export default defineAgent(async (_, ctx) => {
   const maybe: string = ctx.secrets.OPTIONAL;
   await createClient({ baseUrl: "http://127.0.0.1" }).run("plain", { name: maybe });
   const mode: string = ctx.vars.MODE;
+  console.log(ctx.vars.MODEE);
+  console.log(ctx.secrets.TOKNE);
 });
 `;
 
@@ -107,7 +110,21 @@ test("the compiler rejects unknown names, wrong inputs and secrets that may be m
     "agents/wrong.ts(7) TS2322: ",
     "agents/wrong.ts(8) TS2353: ",
     "agents/wrong.ts(9) TS2322: ",
+    "agents/wrong.ts(10) TS2551:",
+    "agents/wrong.ts(11) TS2551:",
   ]);
+});
+
+test("the compiler rejects all secrets and variables of a project that declares none", async () => {
+  await writeFiles(folder, {
+    "svc-project.yaml": 'name: typed\nversion: "1"\nagents: [{ name: wrong }]\n',
+    "agents/wrong.ts":
+      'import { defineAgent } from "svc";\nexport default defineAgent((_, ctx) => [ctx.secrets.A, ctx.vars.A]);\n',
+    ".env.example": "",
+  });
+  expect((await svc("node", ["types"], { cwd: folder })).code).toBe(0);
+  const errors = (await compile()).filter((line) => line.startsWith("agents/wrong.ts"));
+  expect(errors).toEqual([expect.stringMatching(/TS2339.*'A'/), expect.stringMatching(/TS2339.*'A'/)]);
 });
 
 test("does not overwrite a file of a person", async () => {
