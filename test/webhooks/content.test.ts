@@ -236,7 +236,7 @@ test("any bytes of any type give a payload or a sentence", async () => {
           ? { "ce-specversion": "1.0", "ce-id": "1", "ce-source": "%", "ce-type": "t" }
           : {};
         const result = await read(type, Buffer.concat(pieces), headers);
-        if (typeof result === "string") expect(result).toMatch(/^(The|A) .*\.$/);
+        if (typeof result === "string") expect(result).toMatch(/^(The|A|Each) .*\.$/);
       },
     ),
     { numRuns: rounds(500) },
