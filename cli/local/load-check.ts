@@ -39,8 +39,12 @@ export async function checkModules(
   const read = await readProjectFile(root);
   const loaded = checks.filter(({ ok }) => ok);
   const problems = "problems" in read ? read.problems : inputProblems(read.bytes, definition, loaded);
-  if (problems.length > 0)
-    throw invalidProject(problems.map((problem) => ({ file: PROJECT_FILE, ...problem })));
+  if (problems.length > 0) {
+    throw invalidProject(
+      problems.map((problem) => ({ file: PROJECT_FILE, ...problem })),
+      "Change the reported places, or the schemas of the code, and run the command again.",
+    );
+  }
 }
 
 async function load(

@@ -57,8 +57,12 @@ export function requireProjectFile(root: string): void {
   );
 }
 
-/** The error for problems of a project. */
-export function invalidProject(problems: readonly FileProblem[]): CliError {
+/**
+ * The error for problems of a project.
+ *
+ * @param advice - replaces the general advice about the project file
+ */
+export function invalidProject(problems: readonly FileProblem[], advice?: string): CliError {
   const isConfiguration = problems.some(({ file }) => file === PROJECT_FILE);
   const number = count(problems.length, "problem");
   return new CliError(
@@ -66,7 +70,7 @@ export function invalidProject(problems: readonly FileProblem[]): CliError {
       ? `Invalid configuration in ${PROJECT_FILE}: ${number}.`
       : `The project cannot be deployed: ${number}.`,
     isConfiguration
-      ? "Check the YAML syntax, fix the reported problems and run the command again."
+      ? (advice ?? "Check the YAML syntax, fix the reported problems and run the command again.")
       : "Fix the reported problems and run the command again.",
     { details: problems.map((problem) => formatProblem(problem.file, problem)) },
   );

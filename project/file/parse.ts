@@ -67,7 +67,7 @@ function readProject(root: View, files: ReadonlySet<string> | undefined): Projec
   const networkView = fields.get("network");
   const network = networkView === null ? null : readNetwork(networkView);
   const vars = readVars(fields.get("vars"));
-  const environments = readEnvironments(fields.get("environments"));
+  const environments = readEnvironments(fields.get("environments"), vars);
   const hookView = fields.get("on_failure");
   const onFailure = hookView === null ? null : readOnFailure(hookView, claimed);
   if (name === null || version === null) return null;

@@ -212,6 +212,22 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
     expect(await service.run("push --force", { cwd })).toMatchObject({ code: 0 });
   });
 
+  test("rejects an input of a schedule that violates the schema, with advice about both", async () => {
+    const validate = '() => ({ issues: [{ message: "must have a sku", path: ["sku"] }] })';
+    const cwd = await projectFolder("violating", {
+      "agents/violating.js": `const input = { "~standard": { version: 1, vendor: "own", validate: ${validate} } };
+        export default { input, run: () => 1 };`,
+    });
+    const schedules = 'schedules: { agents: { violating: { cron: "0 0 * * *" } } }\n';
+    await writeFile(join(cwd, "svc-project.yaml"), `${projectFile("violating")}${schedules}`);
+    const { code, stderr } = await service.run("push --dry-run", { cwd });
+    expect(stderr).toMatch(
+      /\nsvc-project\.yaml:\d+:\d+: .*sku(.|\n)*\nhint: {2}Change the reported places, or the/,
+    );
+    expect(stderr).not.toContain("YAML syntax");
+    expect(code).toBe(1);
+  });
+
   test("bundles npm packages and reports unresolved imports with their position", async () => {
     const cwd = await projectFolder("npm", {
       "agents/npm.ts": 'import { double } from "tiny";\nexport default (): number => double(21);\n',

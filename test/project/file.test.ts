@@ -377,6 +377,11 @@ const mistakes: [what: string, text: string, expected: (string | RegExp)[]][] = 
     ],
   ],
   [
+    "a variable of one environment that looks like a mistyped one of the project",
+    `${head}vars: { PRICE: 999 }\nenvironments: { staging: { vars: { PRCE: 1 } } }\n`,
+    [/^4:36: environments\.staging\.vars\.PRCE is not in vars of the project \(did you mean "PRICE"\?\)/],
+  ],
+  [
     "a schedule in the wrong group",
     `${head}agents: [{ name: triage }]\nschedules: { workflows: { triage: { cron: "* * * * *" } } }\n`,
     ['4:27: "triage" is not a workflow: move it to schedules.agents'],
@@ -573,4 +578,16 @@ test("replaces control characters and cuts a long line around the problem", () =
   const [, line = "", mark = ""] = shown.split("\n");
   expect(line[mark.indexOf("^")]).toBe("\ufffd");
   expect(line.length).toBeLessThan(120);
+});
+
+test.each([
+  ["another name", "{ staging: { vars: { REGION: eu } } }"],
+  ["a similar name beside the one of the project", "{ staging: { vars: { PRICE: 1, PRICES: 2 } } }"],
+  [
+    "a similar name in two environments",
+    "{ staging: { vars: { PRICES: 1 } }, test: { vars: { PRICES: 2 } } }",
+  ],
+])("accepts a variable that only environments have: %s", (_, environments) => {
+  const file = `name: p\nversion: "1"\nvars: { PRICE: 9 }\nenvironments: ${environments}\n`;
+  expect(parseProjectFile(Buffer.from(file)).problems).toEqual([]);
 });

@@ -159,7 +159,7 @@ test("accepts each sender's webhook, and files with every key", () => {
 
 /** Rules that the schema does not state: between keys, and of the values of some texts. */
 const unstated =
-  /two (agents|webhooks)|may not share|no (agent|workflow) "|no agent or workflow is named|must be a URL without|may not be over max_delay|no effect|hands?hake of meta|needs? (timestamp_header|the place)|placeholder \{timestamp\}|time zone|mapped to the parameter|may include GET|cron|\.cron:|must have the placeholder/;
+  /two (agents|webhooks)|may not share|no (agent|workflow) "|no agent or workflow is named|must be a URL without|may not be over max_delay|no effect|hands?hake of meta|is not in vars of the project|needs? (timestamp_header|the place)|placeholder \{timestamp\}|time zone|mapped to the parameter|may include GET|cron|\.cron:|must have the placeholder/;
 
 const probes: readonly JsonValue[] = [
   ...[null, true, false, -1, 0, 0.05, 0.5, 1, 61, 200, 1001, 86_401, 604_801, 1e9],
