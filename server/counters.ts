@@ -13,6 +13,7 @@ import {
   minuteMs,
   type StatisticsKey,
 } from "./store/tables/counters.ts";
+import type { Origin } from "./store/tables/executions.ts";
 import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const flushMs = 1_000;
@@ -37,13 +38,15 @@ export class Counters {
     if (counts !== null) counts[outcome]++;
   }
 
-  /** Counts an execution that has ended, and its time from acceptance to end. */
+  /** Counts an execution that has ended, and its time from acceptance to end. An alert is no work of the project. */
   ended(
-    place: Place,
+    row: Place & { origin: Origin; created_at: number },
     status: Extract<CounterName, "succeeded" | "failed" | "cancelled">,
-    tookMs: number,
+    nowMs: number,
   ): void {
-    const counts = this.#at(place);
+    if (row.origin === "failure") return;
+    const tookMs = nowMs - row.created_at;
+    const counts = this.#at(row);
     if (counts === null) return;
     counts[status]++;
     const index = durationBounds.findIndex((bound) => tookMs <= bound);

@@ -192,7 +192,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     reportsFailures: local === null,
     retriesAtOnce: local?.purpose === "test",
     onEnd(row, { to }) {
-      if (to !== "queued") counters.ended(row, to, Date.now() - row.created_at);
+      if (to !== "queued") counters.ended(row, to, Date.now());
     },
     onAttempt: (executionId) => local?.onAttempt(executionId),
   });

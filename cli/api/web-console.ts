@@ -6,11 +6,13 @@ const probeTimeoutMs = 10_000;
  * The address of the web console of a service.
  *
  * @param baseUrl - may name an environment
+ * @param environment - the one that the console shows; all without it
  * @throws CliError when the service has no console, or cannot be reached
  */
-export async function consoleUrl(baseUrl: string): Promise<string> {
+export async function consoleUrl(baseUrl: string, environment?: string): Promise<string> {
   const service = baseUrl.replace(/\/env\/[^/]+$/, "");
-  const url = `${service}/console`;
+  const path = environment === undefined ? "" : `/env/${encodeURIComponent(environment)}`;
+  const url = `${service}${path}/console`;
   let response: Response;
   try {
     response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(probeTimeoutMs) });

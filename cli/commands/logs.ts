@@ -1,7 +1,7 @@
 import { connect } from "../api/connection.ts";
 import { timestampOf } from "../api/timestamps.ts";
 import { type Command, command } from "../app/command.ts";
-import { integer } from "../app/option-values.ts";
+import { integer, resourceId } from "../app/option-values.ts";
 import { environment, since, target, targetOf, verbose } from "../app/options.ts";
 import { print } from "../terminal/output.ts";
 import { report } from "../terminal/report.ts";
@@ -27,6 +27,7 @@ export default command({
       type: "string",
       valueHint: "id",
       description: "Filter by execution, with its child executions",
+      parse: resourceId("exe"),
     },
     "no-children": { type: "boolean", description: "With --execution: leave out child executions" },
     ...since,

@@ -9,11 +9,18 @@ export default command({
   details:
     "Opens the web console of the service in the browser: with the program in BROWSER, otherwise with that of the platform.",
   args: {
+    environment: {
+      type: "string",
+      alias: "e",
+      valueHint: "name",
+      description: "Environment that the console shows (default: all)",
+    },
     print: { type: "boolean", description: "Print the address instead of opening it" },
     ...json,
   },
+  examples: [["svc open -e staging", "Open the console of one environment"]],
   async run(values) {
-    const url = await consoleUrl(openConnection().baseUrl);
+    const url = await consoleUrl(openConnection().baseUrl, values.environment);
     if (values.json) return printJson({ url });
     if (values.print) return print(url);
     const { openUrl } = await import("../terminal/open-url.ts");

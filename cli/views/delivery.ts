@@ -10,7 +10,8 @@ export const deliveryColumns: readonly Column[] = [
   "ID",
   { title: "WEBHOOK", role: "name" },
   "OUTCOME",
-  { title: "STATUS", role: "extra" },
+  // 202 for an accepted request, even if its sender waited for the output.
+  { title: "AT RECEIPT", role: "extra" },
   { title: "RECEIVED", role: "extra" },
   { title: "EXECUTION OR REASON", role: "detail" },
 ];
@@ -33,7 +34,7 @@ export function deliveryText(delivery: Delivery): string {
   return paragraphs([
     fields([
       ["delivery", delivery.deliveryId],
-      ["outcome", `${paintedStatus(delivery.outcome)} (HTTP ${delivery.httpStatus})`],
+      ["outcome", `${paintedStatus(delivery.outcome)} (HTTP ${delivery.httpStatus} at receipt)`],
       ["reason", sanitizeLine(delivery.reason)],
       [delivery.kind, delivery.name],
       ["webhook", delivery.slug],

@@ -1,5 +1,5 @@
 /** `on_failure` with an agent: which failures call it, and that none of its own does. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { run as statement } from "../../server/store/engine.ts";
 import { maxAlerts, takeAlerts } from "../../server/store/tables/alerts.ts";
 import { deploy } from "../support/project.ts";
@@ -47,6 +47,12 @@ onRuntime("bun", "an agent for failures", sharedStores, (server) => {
     const replayed = await ok<ExecutionJson>(server, "POST", path, { json: {} });
     await ended(server, replayed.execution_id);
     expect(await reports()).toHaveLength(1);
+    // All failures but that of the alert count.
+    await vi.waitFor(async () => {
+      const path = "/api/v1/statistics?period=1h";
+      const { total } = await ok<{ total: { failed: string } }>(server, "GET", path);
+      expect(total.failed).toBe("3");
+    });
   });
 
   test("is not called for cancelled and child executions, nor for a target with on_failure: false", async () => {

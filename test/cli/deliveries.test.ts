@@ -26,7 +26,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     await deployed("listed", [good, "{"]);
     const all = await service.run("webhook deliveries hook --agent listed");
     expect(all.stdout).toMatch(
-      /^ID +WEBHOOK .*\ndlv_\w+ {2}listed\/hook {2}rejected {2}400 .*JSON.*\ndlv_\w+ {2}listed\/hook {2}accepted {2}202 .* exe_\w+\n$/,
+      /^ID +WEBHOOK +OUTCOME +AT RECEIPT .*\ndlv_\w+ {2}listed\/hook {2}rejected {2}400 .*JSON.*\ndlv_\w+ {2}listed\/hook {2}accepted {2}202 .* exe_\w+\n$/,
     );
     const { deliveries } = await service.json<Deliveries>(
       "webhook deliveries --agent listed --outcome accepted",
@@ -34,7 +34,7 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect(deliveries).toHaveLength(1);
     const shown = await service.run(`webhook delivery ${deliveries[0]?.delivery_id}`);
     expect(shown.stdout).toMatch(
-      /outcome +accepted \(HTTP 202\)\n(.|\n)*Headers\n(.|\n)*prefer: wait=20(.|\n)*Payload\n(.|\n)*"A1"/,
+      /outcome +accepted \(HTTP 202 at receipt\)\n(.|\n)*Headers\n(.|\n)*prefer: wait=20(.|\n)*Payload\n(.|\n)*"A1"/,
     );
     const none = await service.run("webhook deliveries nowhere");
     expect(none).toMatchObject({

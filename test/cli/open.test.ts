@@ -9,7 +9,7 @@ import { svc, temporaryFolder } from "./support.ts";
 test("svc open uses BROWSER or the opener of the platform, and names the address of a service without a console", async () => {
   let hasConsole = true;
   const server = createServer((request, response) => {
-    const isFound = hasConsole && request.url === "/console";
+    const isFound = hasConsole && /^(?:\/env\/staging)?\/console$/.test(request.url ?? "");
     response.writeHead(isFound ? 200 : 404, {
       "Content-Type": isFound ? "text/html; charset=utf-8" : "text/plain",
     });
@@ -34,6 +34,7 @@ test("svc open uses BROWSER or the opener of the platform, and names the address
   const opened = () => readFile(join(bin, "opened"), "utf8");
 
   expect(await open(["--print"])).toEqual({ code: 0, stdout: `${url}/console\n`, stderr: "" });
+  expect((await open(["--print", "-e", "staging"])).stdout).toBe(`${url}/env/staging/console\n`);
   expect((await open([], { BROWSER: `${bin}/browse --new-tab` })).code).toBe(0);
   expect(await opened()).toBe(`--new-tab ${url}/console`);
   await rm(join(bin, "opened"));

@@ -68,6 +68,8 @@ describe.each(commandRuntimes("bun"))("svc on %s", (runtime) => {
       ["executions", "--since", "yesterday"],
       /--since must be a duration or an RFC 3339 time, not "yesterday"\./,
     ],
+    [["executions", "show", "nope"], /<execution-id> must be exe_ and 26 .*, not "nope"\./],
+    [["logs", "--execution", "exe_123"], /--execution must be exe_ and 26 .*, not "exe_123"\./],
     [["executions", "show"], /<execution-id> is required/],
     [["executions", "show", ""], /<execution-id> must not be empty\./],
     [

@@ -14,9 +14,11 @@ export default command({
   async run(values) {
     const variable = process.env.SVC_MASTER_KEY || undefined;
     const previous = process.env.SVC_MASTER_KEY_PREVIOUS || undefined;
-    if (variable !== undefined) {
-      await confirm("Have all servers been restarted with both variables?", values);
-    }
+    const question =
+      variable === undefined
+        ? "Replace the master key in the data folder?"
+        : "Have all servers been restarted with both variables?";
+    await confirm(question, values);
     const { from, to, resealed, unreadable } = await withStore(values.data, (admin) =>
       admin.rotateMasterKey({ variable, previous }),
     );

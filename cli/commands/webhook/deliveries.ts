@@ -8,7 +8,7 @@ import { printList } from "../../views/result.ts";
 
 export default command({
   details:
-    "Lists accepted and rejected requests to the webhooks. Accepted deliveries are kept as long as their execution, rejected ones up to 100 for each webhook.",
+    "Lists accepted and rejected requests to the webhooks. Accepted deliveries are kept as long as their execution, rejected ones up to 100 for each webhook. The status at receipt is 202 for every accepted request, even if its sender waited and got the status of the execution.",
   args: {
     slug: { type: "positional", required: false, description: "Filter by webhook slug" },
     ...limit,

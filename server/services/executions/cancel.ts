@@ -1,5 +1,6 @@
 /** Cancels an execution and its child executions. */
 import { cancelExecutions, listOpenChildren } from "../../store/tables/executions.ts";
+import { metrics } from "../../telemetry/metrics/index.ts";
 import type { App } from "../app.ts";
 
 /**
@@ -17,8 +18,10 @@ export async function cancelTree(
     const now = Date.now();
     for (const row of await engine.write(() => cancelExecutions(orgId, parents, now))) {
       // The process that runs an execution counts its end.
-      if (row.status !== "running")
-        counters.ended({ ...row, org_id: orgId }, "cancelled", now - row.created_at);
+      if (row.status === "running") continue;
+      counters.ended({ ...row, org_id: orgId }, "cancelled", now);
+      metrics.finished.add("cancelled", row.kind, row.origin);
+      metrics.executionDuration.observe((now - row.created_at) / 1000, row.kind);
     }
     ids = await engine.read(() => listOpenChildren(orgId, parents));
   }

@@ -149,7 +149,8 @@ const CANCEL = `UPDATE executions SET cancel_requested = 1,
   status = CASE WHEN executions.status = 'queued' THEN 'cancelled' ELSE executions.status END
 FROM ROWS(execution_id text) r
 WHERE executions.org_id = ?1 AND executions.execution_id = r.execution_id AND executions.status IN ('queued', 'running')
-RETURNING executions.execution_id, executions.status, executions.environment, executions.created_at`;
+RETURNING executions.execution_id, executions.status, executions.kind, executions.origin, executions.environment,
+  executions.created_at`;
 const SELECT_ATTEMPTS = "SELECT * FROM attempts WHERE org_id = ?1 AND execution_id = ?2 ORDER BY attempt";
 const COUNT_BY_STATUS = `SELECT status, COUNT(*) AS count FROM executions
 WHERE org_id = ?1 AND created_at >= ?2 GROUP BY status`;
@@ -311,7 +312,10 @@ function pageParameters(orgId: string, filter: ExecutionFilter): (string | numbe
   return [orgId, environment, status, name, kind, since, before, limit];
 }
 
-export type CancelledRow = Pick<ExecutionRow, "execution_id" | "status" | "environment" | "created_at">;
+export type CancelledRow = Pick<
+  ExecutionRow,
+  "execution_id" | "status" | "kind" | "origin" | "environment" | "created_at"
+>;
 
 /** Cancels queued executions immediately and requests the cancellation of running ones; ended ones do not change. */
 export function* cancelExecutions(

@@ -101,7 +101,7 @@ export const recorded: Record<RecordedMetric, Definition> = {
   ),
   finished: counter(
     "svc_executions_finished_total",
-    "Executions that ended, by status (`succeeded`, `failed`, `cancelled`), kind and trigger; without those that were cancelled in the queue",
+    "Executions that ended, by status (`succeeded`, `failed`, `cancelled`), kind and trigger",
     "status",
     "kind",
     "trigger",

@@ -2,6 +2,7 @@
  * The settings of tracing, from the variables of the OpenTelemetry specification
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
+import { version } from "../../version.ts";
 import { log } from "../log/index.ts";
 
 export interface TracingSettings {
@@ -44,6 +45,7 @@ export function tracingSettings(env: Environment): TracingSettings | null {
     timeoutMs: number(env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT, 10_000),
     resource: {
       "service.name": "svc",
+      "service.version": version,
       ...pairs(env.OTEL_RESOURCE_ATTRIBUTES ?? ""),
       ...(env.OTEL_SERVICE_NAME ? { "service.name": env.OTEL_SERVICE_NAME } : {}),
     },

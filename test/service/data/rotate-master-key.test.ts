@@ -179,7 +179,10 @@ test("svc admin rotate-master-key while a server runs: executions read their sec
     },
   });
   expect((await runToEnd(server, "read")).output).toEqual([4, 0]);
-  const rotated = await svc("node", ["admin", "rotate-master-key", "--data", server.dataDir, "--json"]);
+  const command = ["admin", "rotate-master-key", "--data", server.dataDir];
+  const unconfirmed = await svc("node", command);
+  expect(unconfirmed).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+  const rotated = await svc("node", [...command, "--json", "--yes"]);
   expect(rotated.stderr).toBe("");
   expect(JSON.parse(rotated.stdout)).toMatchObject({ secrets: 1, unreadable: [] });
   expect((await runToEnd(server, "read")).output).toEqual([4, 0]);

@@ -1,11 +1,12 @@
 /** The metrics: their format, their values after known requests, and who may read them. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { observed, recorded } from "../../../server/telemetry/metrics/definitions.ts";
 import { Counter, Histogram, render } from "../../../server/telemetry/metrics/registry.ts";
 import { type ExpositionMetric, parseExposition } from "../../support/exposition.ts";
 import { deploy } from "../../support/project.ts";
 import { call, ok, runToEnd } from "../../support/rest.ts";
 import type { TestServer } from "../../support/server.ts";
+import type { ExecutionJson } from "../../support/shapes.ts";
 import { onEveryRuntime } from "../../support/suite.ts";
 
 const token = "a-token-of-the-operator";
@@ -91,6 +92,24 @@ onEveryRuntime("metrics", { env }, (server) => {
     );
     const chosen = [organization, "hook", "fails", "in", "test-project", "production"];
     expect(chosen.filter((word) => values.includes(word))).toEqual([]);
+  });
+
+  test("count an execution that is cancelled in the queue", async () => {
+    const retry = { enable_retry: true, retry_policy: { max_retries: 1, initial_delay: 300 } };
+    await deploy(server, { agents: { later: { code: "export default () => { throw 1; };", ...retry } } });
+    const json = { name: "later" };
+    const { execution_id } = await ok<ExecutionJson>(server, "POST", "/api/v1/executions", { json });
+    const path = `/api/v1/executions/${execution_id}`;
+    await vi.waitFor(async () =>
+      expect(await ok(server, "GET", path)).toMatchObject({ status: "queued", attempt: 2 }),
+    );
+    const count = async () => {
+      const metrics = await scrape(portOf(server));
+      return readValue(metrics, "svc_executions_finished_total", { status: "cancelled", trigger: "run" });
+    };
+    expect(await count()).toBe(0);
+    await ok(server, "POST", `${path}/cancel`, { json: {} });
+    expect(await count()).toBe(1);
   });
 
   test("need the token or a key with scope full on the port of the server", async () => {

@@ -52,7 +52,7 @@ describe("the settings", () => {
     };
     expect(on(env)).toMatchObject({
       headers: { authorization: "Bearer x", b: "c=d", "%ZZ": "%ZZ" },
-      resource: { "service.name": "a", team: "b" },
+      resource: { "service.name": "a", "service.version": expect.stringMatching(/^\d+\.\d+/), team: "b" },
     });
     expect(on({ ...env, OTEL_SERVICE_NAME: "named" }).resource["service.name"]).toBe("named");
   });
