@@ -60,8 +60,8 @@ function expected(text: string, depth: number): string[] {
     ...(hasInfinity(value) ? ["number_too_large"] : []),
     ...(hasRounded(text) ? ["number_inexact"] : []),
   ];
-  if (violations.length > 0) return violations;
-  return hasRoundedLiteral(text) ? ["ok", "number_inexact"] : ["ok"];
+  const possible = hasRoundedLiteral(text) ? [...violations, "number_inexact"] : violations;
+  return violations.length > 0 ? possible : ["ok", ...possible];
 }
 
 /** Valid and invalid JSON: strings full of punctuation, numbers of every form, varied spacing. */
