@@ -1,22 +1,33 @@
-/** Serves the OpenAPI document at `GET /openapi.json`. The contract is public, so that it needs no key. */
+/**
+ * Serves the OpenAPI document at `GET /openapi.json`. The contract is public, so that it needs no key. With a key, the document
+ * also describes the inputs and outputs of the caller's agents and workflows.
+ */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createDocument, type DocumentOptions } from "./document.ts";
+import { describeTargets, type Targets } from "./targets.ts";
 
 export const openApiPath = "/openapi.json";
 
 /** Caches may use the document for this long before they ask again. */
 const maxAgeSeconds = 300;
 
-export type OpenApiHandler = (request: IncomingMessage, response: ServerResponse) => void;
+/** `targets` are null in a request without a key. */
+export type OpenApiHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  targets: Targets | null,
+) => void;
 
-/** The document is created at the first request. */
+/** The public document is created at the first request. */
 export function createOpenApiHandler(options: DocumentOptions): OpenApiHandler {
-  let document: { body: Buffer; etag: string } | null = null;
-  return (request, response) => {
-    document ??= serialize(options);
-    const { body, etag } = document;
-    const headers = { etag, "cache-control": `public, max-age=${maxAgeSeconds}` };
+  let document: Serialized | null = null;
+  return (request, response, targets) => {
+    document ??= serialize(createDocument(options));
+    const own = targets === null ? null : serialize(describeTargets(createDocument(options), targets));
+    const { body, etag } = own ?? document;
+    const caching = targets === null ? `public, max-age=${maxAgeSeconds}` : "private, no-cache";
+    const headers = { etag, "cache-control": caching, vary: "authorization" };
     if (matches(request.headers["if-none-match"], etag)) {
       response.writeHead(304, headers).end();
       return;
@@ -30,8 +41,13 @@ export function createOpenApiHandler(options: DocumentOptions): OpenApiHandler {
   };
 }
 
-function serialize(options: DocumentOptions): { body: Buffer; etag: string } {
-  const body = Buffer.from(JSON.stringify(createDocument(options)));
+interface Serialized {
+  body: Buffer;
+  etag: string;
+}
+
+function serialize(document: object): Serialized {
+  const body = Buffer.from(JSON.stringify(document));
   const digest = createHash("sha256").update(body).digest("base64url");
   return { body, etag: `"${digest.slice(0, 22)}"` };
 }

@@ -154,7 +154,10 @@ export function createDispatcher(options: DispatchOptions): Handler {
     } else if (path === openApiPath) {
       measured.handler = "openapi";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
-      sendOpenApi(request, response);
+      if (request.headers.authorization === undefined) return sendOpenApi(request, response, null);
+      const { readTargets } = await import("./openapi-targets.ts");
+      const options = { transport, authenticator, senderOf, config: app.config };
+      sendOpenApi(request, response, await readTargets(options, request));
     } else if (isObjectPath(path)) {
       measured.handler = "storage";
       await handleObject(app, request, response, path, new URLSearchParams(query));

@@ -36,8 +36,9 @@ export interface OpenApi {
   };
 }
 
-export function fetchDocument(caller: Caller): Promise<OpenApi> {
-  return ok<OpenApi>(caller, "GET", "/openapi.json", { key: null });
+/** With a key, the document of the caller. */
+export function fetchDocument(caller: Caller, key: string | null = null): Promise<OpenApi> {
+  return ok<OpenApi>(caller, "GET", "/openapi.json", { key });
 }
 
 export function operationsOf({ paths }: OpenApi): { path: string; verb: string; operation: Operation }[] {

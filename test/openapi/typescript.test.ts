@@ -14,11 +14,30 @@ const run = promisify(execFile);
 const server = useServer("node");
 let folder: string;
 
+/** A schema that refers to itself, so that references must still resolve inside the document. */
+const node = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $ref: "#/$defs/node",
+  $defs: {
+    node: {
+      type: "object",
+      properties: { label: { type: "string" }, children: { type: "array", items: { $ref: "#/$defs/node" } } },
+      required: ["label"],
+    },
+  },
+};
+const typed = `const jsonSchema = { input: () => (${JSON.stringify(node)}), output: () => ({}) };
+const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }), jsonSchema } };
+export default { input: schema, run: (input) => input };`;
+
 beforeAll(async () => {
+  const code = "export default (input) => { console.log('hi'); return input; };";
+  const environments = { staging: {} };
+  await deploy(server, { environments, agents: { echo: { code, webhooks: [{ slug: "hook" }] }, typed } });
   folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-openapi-")));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  writeFileSync(join(folder, "openapi.json"), JSON.stringify(await fetchDocument(server)));
+  writeFileSync(join(folder, "openapi.json"), JSON.stringify(await fetchDocument(server, server.apiKey)));
   const generator = join(root, "node_modules/openapi-typescript/bin/cli.js");
   const api = join(import.meta.dirname, "typescript-api.ts");
   await run(bin("node"), ["--import", api, generator, "openapi.json", "-o", "schema.d.ts"], { cwd: folder });
@@ -78,6 +97,13 @@ const mistakes = `
 client.GET("/api/v1/nothing");
 // @ts-expect-error: a wrong type of a field
 client.POST("/api/v1/executions", { body: { name: 7 } });
+// @ts-expect-error: a wrong type of the input of an agent
+client.POST("/api/v1/executions", { body: { name: "typed", input: { label: "a", children: [{ label: 7 }] } } });
+// @ts-expect-error: the agent needs an input
+client.POST("/api/v1/executions", { body: { name: "typed" } });
+client.POST("/api/v1/executions", { body: { name: "typed", input: { label: "a", children: [{ label: "b" }] } } });
+// @ts-expect-error: no such agent
+client.POST("/api/v1/executions", { body: { name: "missing" } });
 // @ts-expect-error: an unknown query parameter
 client.GET("/api/v1/executions", { params: { query: { state: "failed" } } });
 // @ts-expect-error: the path parameter is required
@@ -98,8 +124,6 @@ test("type-checks, and rejects mistakes", async () => {
 });
 
 test("calls the service", async () => {
-  const code = "export default (input) => { console.log('hi'); return input; };";
-  await deploy(server, { agents: { echo: { code, webhooks: [{ slug: "hook" }] } } });
   writeFileSync(join(folder, "main.ts"), client);
   const { stdout } = await run(bin("node"), [join(folder, "main.ts"), server.url, server.apiKey]);
   expect(JSON.parse(stdout)).toEqual({

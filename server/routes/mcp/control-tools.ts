@@ -4,11 +4,11 @@ import { DeploymentService } from "../../../proto/svc/v1/deployment_pb.ts";
 import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
 import { WebhookService } from "../../../proto/svc/v1/webhook_pb.ts";
 import { defaultEnvironment } from "../../services/request.ts";
-import { callStream, callUnary, type UnaryMethod } from "./calls.ts";
+import { callStream, callUnary, type UnaryMethod } from "../internal/calls.ts";
+import { listTargets } from "../internal/targets.ts";
 import { commentOf, inputSchemaOf } from "./input-schema.ts";
 import { planTool } from "./plan-tool.ts";
 import { runAndWait } from "./run.ts";
-import { listTargets } from "./target-tools.ts";
 import { jsonResult, type Tool } from "./tool.ts";
 
 const executions = ExecutionService.method;

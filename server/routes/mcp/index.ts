@@ -11,8 +11,8 @@ import { findViolation, parseJson, violationMessage } from "../../webhooks/json.
 import { type Request, type Response, sendJson } from "../answer.ts";
 import { bodyError, jsonError } from "../body-error.ts";
 import { inviteBody } from "../body-pace.ts";
+import type { Session } from "../internal/calls.ts";
 import { refuseMethod } from "../methods.ts";
-import type { Session } from "./calls.ts";
 import { EventStream } from "./events.ts";
 import { type Call, errorMessage, type Id, RpcError, readCall, resultMessage } from "./json-rpc.ts";
 import { answerCall, protocolVersions } from "./methods.ts";

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../../../project/json.ts";
 import { hasScope } from "../../auth/authenticator.ts";
 import { toPublicError } from "../../errors.ts";
 import { version } from "../../version.ts";
-import type { Session } from "./calls.ts";
+import type { Session } from "../internal/calls.ts";
 import { controlTools } from "./control-tools.ts";
 import { type Call, RpcError } from "./json-rpc.ts";
 import { targetTools } from "./target-tools.ts";

@@ -8,7 +8,7 @@ import { snapshotOfDeployment, snapshotOfProject } from "../../../project/plan/s
 import { formatProblem } from "../../../project/problem.ts";
 import { type Deployment, DeploymentSchema, DeploymentService } from "../../../proto/svc/v1/deployment_pb.ts";
 import { defaultEnvironment } from "../../services/request.ts";
-import { callUnary, type Session } from "./calls.ts";
+import { callUnary, type Session } from "../internal/calls.ts";
 import { inputSchemaOf } from "./input-schema.ts";
 import { failure, jsonResult, type Tool } from "./tool.ts";
 

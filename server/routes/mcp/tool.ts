@@ -3,7 +3,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import { BadRequestSchema } from "../../../proto/google/rpc/error_details_pb.ts";
-import type { Session } from "./calls.ts";
+import type { Session } from "../internal/calls.ts";
 
 export interface Tool {
   name: string;
