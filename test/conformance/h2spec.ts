@@ -13,6 +13,14 @@ import { absence, findProgram } from "./programs.ts";
 
 const allCases = 146;
 
+/**
+ * The response is larger than the window of the stream, so that the stream stays half closed. A small response closes the
+ * stream before the next frame of h2spec arrives in about one of ten runs, also with a bare server of `node:http2`.
+ */
+const largeResponse = "/openapi.json";
+const smallResponse = "/livez";
+const halfClosedCases = ["http2/5.1/5", "http2/5.1/6", "http2/6.1/2"];
+
 interface Results {
   tests: readonly string[];
   failed: readonly string[];
@@ -20,22 +28,34 @@ interface Results {
 
 async function runH2spec(program: string, runtime: Runtime): Promise<Results> {
   const server = new TestServer(runtime);
-  const folder = mkdtempSync(join(tmpdir(), "svc-h2spec-"));
-  const report = join(folder, "report.xml");
   await server.start();
   try {
-    const { port } = new URL(server.url);
-    const args = ["--host", "127.0.0.1", "--port", port, "--path", "/livez", "--junit-report", report];
-    const { stdout, error } = spawnSync(program, args, { encoding: "utf8", maxBuffer: 2 ** 26 });
-    if (error !== undefined) throw error;
-    const results = readReport(readFileSync(report, "utf8"));
-    if (results.tests.length !== allCases) {
-      throw new Error(`h2spec has ${allCases} cases, and ${results.tests.length} ran:\n${stdout}`);
+    const port = Number(new URL(server.url).port);
+    const all = runCases(program, port, smallResponse, []);
+    if (all.tests.length !== allCases) {
+      throw new Error(`h2spec has ${allCases} cases, and ${all.tests.length} ran.`);
     }
-    return results;
+    // The server creates this response at the first request for it, which must not delay a case.
+    await (await fetch(server.url + largeResponse)).text();
+    const again = runCases(program, port, largeResponse, halfClosedCases);
+    const others = all.failed.filter((name) => !again.tests.includes(name));
+    return { tests: all.tests, failed: [...others, ...again.failed] };
+  } finally {
+    await server.discard(false);
+  }
+}
+
+/** @param cases - none means all */
+function runCases(program: string, port: number, path: string, cases: readonly string[]): Results {
+  const folder = mkdtempSync(join(tmpdir(), "svc-h2spec-"));
+  const report = join(folder, "report.xml");
+  try {
+    const options = ["--host", "127.0.0.1", "--port", String(port), "--path", path, "--junit-report", report];
+    const { error } = spawnSync(program, [...options, ...cases], { encoding: "utf8", maxBuffer: 2 ** 26 });
+    if (error !== undefined) throw error;
+    return readReport(readFileSync(report, "utf8"));
   } finally {
     rmSync(folder, { recursive: true });
-    await server.discard(false);
   }
 }
 
