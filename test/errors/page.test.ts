@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { type Reason, type ReasonRow, reasons } from "../../server/errors/reasons.ts";
+import type { ReasonRow } from "../../server/errors/reasons/row.ts";
+import { type Reason, reasons } from "../../server/errors/reasons.ts";
 import { fail, statusOf } from "../../server/errors.ts";
 import { root } from "../support/runtimes.ts";
 
