@@ -7,7 +7,7 @@ import { PackageError } from "../../../project/archive/error.ts";
 import { type Entry, readEntries } from "../../../project/archive/read.ts";
 import { ByteReader } from "../../../project/archive/reader.ts";
 import { restoringFolder } from "../../store/data-dir.ts";
-import { checkVersion } from "../../store/migrations.ts";
+import { checkVersion } from "../../store/migrate.ts";
 import { contentsOf, problemsOf } from "../../store/sqlite/snapshot.ts";
 import { syncFolder } from "./create.ts";
 import { type Manifest, manifestName, parseManifest, storeName } from "./manifest.ts";

@@ -3,7 +3,8 @@
  * start at once: an advisory lock admits one, and the next one finds the steps applied.
  */
 import { migrationToPostgres } from "../dialects/postgres.ts";
-import { checkVersion, compatibleFrom, migrations, SELECT_COMPATIBLE } from "../migrations.ts";
+import { checkVersion, SELECT_COMPATIBLE } from "../migrate.ts";
+import { compatibleFrom, migrations } from "../migrations.ts";
 import type { Connection } from "./connection.ts";
 
 /** Any number: the lock's name within the database. */

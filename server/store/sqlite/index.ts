@@ -13,7 +13,7 @@ import { createPrivateFile, prepareDataDir } from "../data-dir.ts";
 import { toSqlite } from "../dialects/sqlite.ts";
 import type { Engine, Listener, Program, Row, SqlValue, Statement, Topic } from "../engine.ts";
 import { Listeners } from "../listeners.ts";
-import { migrate } from "../migrations.ts";
+import { migrate } from "../migrate.ts";
 
 interface PendingWrite {
   program: () => Program<unknown>;
