@@ -85,19 +85,19 @@ export interface WebhookDefinition {
    * id of the execution.
    */
   respond?: 200 | OutputResponse;
-  /** Requests with files in `multipart/form-data` are refused. */
+  /** Refuses requests with files in `multipart/form-data`. */
   files?: "refuse";
-  /** Absent: the handshake of the signature scheme, if it has one. */
+  /** How the webhook answers the URL check of a sender. Absent: as the signature scheme defines, if it does. */
   handshake?: HandshakeDefinition;
-  /** Addresses and CIDR ranges that requests may come from. Absent: any. */
+  /** The addresses and CIDR ranges of the allowed senders. Absent: all senders are allowed. */
   allowFrom?: string[];
-  /** Absent: POST alone. With GET, the payload of a GET request is its query. */
+  /** The allowed HTTP methods. The payload of a GET request is its query. Absent: only POST. */
   methods?: WebhookMethod[];
-  /** The payload of a request with an invalid signature is kept for a redelivery. */
+  /** Keeps the payloads of requests with invalid signatures, so that they can be redelivered. */
   keepRejected?: true;
-  /** Patterns of event names. Requests with other events are ignored. Absent: all requests are accepted. */
+  /** Patterns of the accepted event names. Requests with other events are ignored. Absent: all events are accepted. */
   events?: string[];
-  /** Sources of the parts of the event's name, as in a field mapping. Absent: the signature scheme's. */
+  /** Where the request has the parts of its event name, as in a field mapping. Absent: as the signature scheme defines. */
   event?: string[];
   /** Requests that violate a condition are ignored. */
   when?: Condition[];

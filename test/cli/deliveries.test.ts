@@ -221,6 +221,6 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect((await service.run("schedules resume daily")).stderr).toMatch(
       /^✔ daily is active; next run at \d{4}-/,
     );
-    expect((await service.run("schedules show nobody")).code).toBe(1);
+    expect((await service.run("schedules show missing")).code).toBe(1);
   });
 });

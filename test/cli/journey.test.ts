@@ -143,7 +143,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
     for (const [line, advice] of [
       [`executions show exe_${missing}`, "Check the name or ID"],
       [`deployments show dep_${missing}`, "Check the name or ID"],
-      ["run nobody", "Known names in production: triage, triage-backlog."],
+      ["run missing", "Known names in production: triage, triage-backlog."],
     ] as const) {
       const { code, stdout, stderr } = await service.run(line);
       expect(stderr).toMatch(/^error: .*\nhint: {2}.*\n$/);

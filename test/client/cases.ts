@@ -58,9 +58,9 @@ export const cases: readonly Case[] = [
   {
     name: "throws errors of the server with their code",
     async run(client, { url, apiKey }) {
-      const unknown = await failure(client.run("nobody", {}));
+      const unknown = await failure(client.run("missing", {}));
       assert.deepEqual([unknown.code, unknown.executionId], ["not_found", undefined]);
-      assert.match(unknown.message, /There is no agent or workflow 'nobody'/);
+      assert.match(unknown.message, /There is no agent or workflow 'missing'/);
       const missing = await failure(client.get("exe_00000000000000000000000000"));
       assert.deepEqual([missing.code, missing.executionId], ["not_found", "exe_00000000000000000000000000"]);
       const denied = await failure(createClient({ baseUrl: url, apiKey: `${apiKey}0` }).run("echo", {}));

@@ -43,7 +43,7 @@ describe("the packed package", () => {
     import { createClient, isSvcError } from "svc/client";
     const [, , baseUrl, apiKey] = process.argv;
     const client = createClient({ baseUrl, apiKey });
-    const error = await client.run("nobody").catch((thrown) => thrown);
+    const error = await client.run("missing").catch((thrown) => thrown);
     console.log(JSON.stringify([await client.run("echo", { a: 1 }), isSvcError(error) && error.code]));
   `;
 

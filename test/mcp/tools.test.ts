@@ -121,14 +121,14 @@ onRuntime(
         expect(result.isError).toBe(true);
         return textOf(result);
       };
-      expect(await fails("svc_run", { name: "nobody" })).toMatch(/There is no agent or workflow 'nobody'/);
+      expect(await fails("svc_run", { name: "missing" })).toMatch(/There is no agent or workflow 'missing'/);
       expect(await fails("svc_run", { nam: "weather" })).toMatch(/nam/);
       expect(await fails("svc_list_executions", { status: "done" })).toMatch(/status.*queued/);
       expect(await fails("svc_show_execution", { execution_id: 7 })).toMatch(
         /execution_id: it must be a string/,
       );
       expect(await fails("svc_plan_push", { project_file: 1 })).toMatch(/must be text/);
-      await expect(client.callTool({ name: "nobody" })).rejects.toThrow(/There is no tool nobody/);
+      await expect(client.callTool({ name: "missing" })).rejects.toThrow(/There is no tool missing/);
     });
 
     test("an environment has tools of its own, and the tools of the service can be left out", async () => {

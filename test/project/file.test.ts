@@ -582,7 +582,7 @@ test("replaces control characters and cuts a long line around the problem", () =
 
 test.each([
   ["another name", "{ staging: { vars: { REGION: eu } } }"],
-  ["a similar name beside the one of the project", "{ staging: { vars: { PRICE: 1, PRICES: 2 } } }"],
+  ["a similar name and the name of the project", "{ staging: { vars: { PRICE: 1, PRICES: 2 } } }"],
   [
     "a similar name in two environments",
     "{ staging: { vars: { PRICES: 1 } }, test: { vars: { PRICES: 2 } } }",

@@ -1,10 +1,13 @@
 /**
- * Creates the execution that reports a failure: of the agent or workflow of `on_failure`, or of the kind `alert`, which is
- * a request to a webhook. It is queued in the transaction of the failure, so that no crash loses it, and one worker claims
- * it as any other execution. A table of its own for alerts would have needed leases, retries, retention and commands again.
+ * Creates the execution that reports a failure. The project file names an agent or a workflow in `on_failure`, or a
+ * webhook, whose request is an execution of the kind `alert`. The execution is created in the transaction of the failure:
+ * a crash does not lose it, and exactly one worker claims it. A separate table for alerts was rejected, because it needs
+ * leases, retries, retention and commands of its own.
  *
- * No failure of a failure hook is reported, so that none can cause another: not of executions that a failure has started,
- * not of the agent or workflow of `on_failure` itself, and not of child executions, whose workflow gets their error.
+ * Three kinds of failure are not reported. The first two could start an endless chain of reports:
+ * - of an execution that reports a failure,
+ * - of the agent or workflow of `on_failure`, however it was started,
+ * - of a child execution, because its workflow receives the error.
  */
 import type { FailureHook, ProjectDefinition } from "../../../project/definition.ts";
 import { orderedId } from "../../ids.ts";

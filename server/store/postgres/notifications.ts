@@ -48,9 +48,9 @@ function channelOf(topic: Topic): string {
 type Keys = Partial<Record<Topic, string[]>>;
 
 interface Message {
-  /** The sending process, which has called its own listeners. */
+  /** The process that sent the message. It ignores its own messages, because it has called its listeners already. */
   from: string;
-  /** Null for a topic: any key may have changed. */
+  /** The changed keys of each topic. Null: all keys of the topic may have changed. */
   topics: Partial<Record<Topic, string[] | null>>;
 }
 

@@ -178,7 +178,7 @@ export const outcomes: Scenario[] = [
       expect(lines).toEqual([
         {
           level: "error",
-          message: expect.stringMatching(/^Unhandled rejection: Error: nobody looks\n {4}at /),
+          message: expect.stringMatching(/^Unhandled rejection: Error: not handled\n {4}at /),
         },
       ]);
     },

@@ -46,7 +46,7 @@ export default () => deeper();`,
   ctx.log.info("six");
 };`,
   "rejects-aside": `export default async () => {
-  Promise.reject(new Error("nobody looks"));
+  Promise.reject(new Error("not handled"));
   await new Promise((resolve) => setTimeout(resolve, 20));
   return "fine";
 };`,
@@ -230,7 +230,7 @@ export default () => new Promise((resolve) => {
       const state = events.flatMap(({ execution }) => execution ?? []).at(-1);
       expect(state).toMatchObject({ status: "succeeded", output: "fine" });
       const text = events.map(({ log }) => log?.message ?? "").join("\n");
-      expect(text).toContain("nobody looks");
+      expect(text).toContain("not handled");
     });
 
     test("contains the reason of a failure and that there is no retry", async () => {
@@ -248,7 +248,7 @@ export default () => new Promise((resolve) => {
   describe("a request to run an execution is rejected", () => {
     test("for an unknown name, kind or environment", async () => {
       const tries: [json: object, message: RegExp][] = [
-        [{ name: "nobody" }, /no agent or workflow 'nobody' in production/],
+        [{ name: "missing" }, /no agent or workflow 'missing' in production/],
         [{ name: "echo", kind: "workflow" }, /no workflow 'echo'/],
         [{ name: "echo", environment: "staging" }, /in staging/],
         [{ name: "toString" }, /no agent or workflow 'toString'/],

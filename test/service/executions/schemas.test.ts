@@ -91,7 +91,7 @@ const workflows = {
 const dependencies = ["zod", "valibot", "@valibot/to-json-schema", "arktype"];
 const project: ProjectSource = { agents, workflows, dependencies };
 const packed = packProject(project);
-const wrong = { email: "nobody", items: [{ id: 1 }, { id: "two" }] };
+const wrong = { email: "jane", items: [{ id: 1 }, { id: "two" }] };
 const paths = ["input.email", "input.items[1].id"];
 
 const fieldsOf = (violations: readonly ViolationJson[] | undefined) => violations?.map(({ field }) => field);

@@ -43,7 +43,7 @@ const workflows = {
   }
 };`,
   passes: "export default (_, ctx) => ctx.run('breaks');",
-  unknown: "export default (_, ctx) => ctx.run('nobody');",
+  unknown: "export default (_, ctx) => ctx.run('missing');",
   dives: `export default async ({ levels }, ctx) =>
   levels === 0 ? "bottom" : await ctx.run("dives", { levels: levels - 1 });`,
   resumes: {

@@ -320,7 +320,7 @@ onRuntime("node", "webhooks", { env }, (server) => {
   test("sends one message for an unknown organization, target, kind and slug", async () => {
     const unknown = [
       `/webhook/org_${"0".repeat(26)}/agent/echo/plain`,
-      `/webhook/${org}/agent/nobody/plain`,
+      `/webhook/${org}/agent/missing/plain`,
       `/webhook/${org}/workflow/echo/plain`,
       `/webhook/${org}/agent/echo/nothing`,
       `/webhook/${org}/agent/echo/Plain`,

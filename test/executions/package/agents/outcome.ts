@@ -95,7 +95,7 @@ const ends: Record<string, (ctx: Context) => unknown> = {
     }),
   rejection: async () => {
     const reported = new Promise((resolve) => process.once("unhandledRejection", resolve));
-    Promise.reject(new Error("nobody looks"));
+    Promise.reject(new Error("not handled"));
     await reported;
     return "fine";
   },
