@@ -1,9 +1,10 @@
 /** `svc serve`: starts the server, prints its address, and stops it on a signal. */
+
+import { describeDatabase } from "./config/database-url.ts";
+import { describeStorage } from "./config/storage-url.ts";
 import { type Config, loadConfig, type ServeOptions } from "./config.ts";
-import { describeDatabase } from "./database-url.ts";
 import { runtimeName } from "./runtime.ts";
 import { type Outside, startServer } from "./server.ts";
-import { describeStorage } from "./storage-url.ts";
 import { configureLog, log } from "./telemetry/log/index.ts";
 import { version } from "./version.ts";
 

@@ -8,7 +8,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import type { RetryPolicy } from "../../project/definition.ts";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
 import { type NewExecution, toRow } from "../store/tables/executions.ts";

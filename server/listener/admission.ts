@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import { http1Handover } from "../runtime.ts";
 import type { TrustedProxies } from "../senders/trusted-proxies.ts";
 import { log } from "../telemetry/log/index.ts";

@@ -2,7 +2,8 @@
  * One port for all protocols. Without TLS the first bytes of a connection select the protocol: a client with prior
  * knowledge of HTTP/2 sends the preface `PRI * HTTP/2.0` (RFC 9113, section 3.4). With TLS, ALPN selects it.
  */
-import type { Config, Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
+import type { Config } from "../config.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { TrustedProxies } from "../senders/trusted-proxies.ts";
 import { Admission } from "./admission.ts";

@@ -4,7 +4,7 @@
  */
 import type { Http2Session, ServerHttp2Session, ServerOptions } from "node:http2";
 import type { Socket } from "node:net";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import type { Handler } from "../routes/dispatch.ts";
 import { http2EndsInPacket } from "../runtime.ts";
 import type { TrustedProxies } from "../senders/trusted-proxies.ts";

@@ -1,7 +1,7 @@
 /** Serialization options, the same for all protocols. */
 import type { BinaryReadOptions, JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
 import type { ConnectRouterOptions } from "@connectrpc/connect";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 
 /** Options of the router of the RPC protocols. */
 export type RouterOptions = Pick<

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { packageDigest } from "../../project/archive/digest.ts";
 import { PackageError } from "../../project/archive/error.ts";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import { ContentMismatch } from "./contract.ts";
 
 export type StorageLimits = Pick<Limits, "packageBytes" | "unpackedBytes">;

@@ -4,7 +4,7 @@
  * signed webhook. Each process counts for itself: with several, the limits add up.
  */
 import { performance } from "node:perf_hooks";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import { quotaFailure } from "../errors/details.ts";
 import { fail } from "../errors.ts";
 import {

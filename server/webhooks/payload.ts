@@ -1,6 +1,6 @@
 /** Applies the limits of a webhook body to a JSON object that was received as a message field. */
 import type { JsonObject, JsonValue } from "../../project/json.ts";
-import type { Limits } from "../config.ts";
+import type { Limits } from "../config/limits.ts";
 import { fail } from "../errors.ts";
 import { findViolation, roundedMessage, violationMessage } from "./json.ts";
 import type { Payload } from "./trigger.ts";

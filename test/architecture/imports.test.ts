@@ -80,20 +80,7 @@ describe("folders", () => {
 describe("server", () => {
   /** From the bottom up. A part may import lower layers, and parts of its own layer without a cycle. */
   const layers: readonly (readonly string[])[] = [
-    [
-      "errors",
-      "config",
-      "runtime",
-      "ids",
-      "keys",
-      "version",
-      "senders",
-      "lru",
-      "runner-network",
-      "storage-url",
-      "database-url",
-      "telemetry",
-    ],
+    ["errors", "config", "runtime", "ids", "keys", "version", "senders", "lru", "telemetry"],
     [
       "store",
       "storage",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../server/config.ts";
 import { root } from "../support/runtimes.ts";
-import { type Container, compose, isServer, kubernetes, readDeploy } from "./files.ts";
+import { type Container, compose, isServer, kubernetes, readDeploy, serverVariables } from "./files.ts";
 
 const paths = [
   "Dockerfile",
@@ -21,7 +21,7 @@ const values = (name: string): string[] =>
   instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
 
 test.each(paths)("%s uses only variables that the server reads", (path) => {
-  const known = new Set(readFileSync(join(root, "server/config.ts"), "utf8").match(/\bSVC_[A-Z_]+/g));
+  const known = serverVariables();
   const used = readDeploy(path).match(/\bSVC_[A-Z_]+\b/g) ?? [];
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** Reads the files of `deploy/`. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
 import { root } from "../support/runtimes.ts";
@@ -72,3 +72,12 @@ export const kubernetes: KubernetesObject[] = ["api", "worker", "secret.example"
     return document.toJS();
   }),
 );
+
+/** The variables that the server reads. */
+export function serverVariables(): ReadonlySet<string> {
+  const parts = readdirSync(join(root, "server/config")).map((name) => `server/config/${name}`);
+  const text = ["server/config.ts", ...parts]
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
+  return new Set(text.match(/\bSVC_[A-Z_]+/g));
+}

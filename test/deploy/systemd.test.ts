@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { loadConfig } from "../../server/config.ts";
 import { root } from "../support/runtimes.ts";
-import { readDeploy } from "./files.ts";
+import { readDeploy, serverVariables } from "./files.ts";
 
 const unit = readDeploy("systemd/svc.service");
 const dropIn = readDeploy("systemd/no-bubblewrap.conf");
@@ -26,7 +26,7 @@ test("the unit starts the command of the package with variables that the server 
   const config = loadConfig({}, env);
   expect(config).toMatchObject({ host: "127.0.0.1", port: 7070, dataDir: "/var/lib/svc/data" });
   expect(config.runners.sandbox).toBe("none");
-  const known = new Set(readFileSync(join(root, "server/config.ts"), "utf8").match(/\bSVC_[A-Z_]+/g));
+  const known = serverVariables();
   const used = `${unit}${dropIn}${readDeploy("systemd/svc.env.example")}`.match(/\bSVC_[A-Z_]+\b/g) ?? [];
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import serve from "../../cli/commands/serve.ts";
-import { limitVariables, loadConfig } from "../../server/config.ts";
+import { limitVariables } from "../../server/config/limits.ts";
+import { loadConfig } from "../../server/config.ts";
 import { filesUnder, read } from "../architecture/prose.ts";
 import { root } from "../support/runtimes.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { parseRunnerNetwork } from "../../server/config/runner-network.ts";
 import { AddressPolicy } from "../../server/executions/sandbox/addresses.ts";
-import { parseRunnerNetwork } from "../../server/runner-network.ts";
 
 describe("addresses that agents and workflows may reach", () => {
   const policy = new AddressPolicy([]);

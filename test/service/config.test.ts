@@ -1,6 +1,7 @@
 /** Environment variables of the limits and of the database. */
 import { describe, expect, test } from "vitest";
-import { limitVariables, loadConfig } from "../../server/config.ts";
+import { limitVariables } from "../../server/config/limits.ts";
+import { loadConfig } from "../../server/config.ts";
 
 const aliases = Object.entries(limitVariables).flatMap(([limit, { variable, alias }]) =>
   alias === undefined ? [] : [{ limit: limit as keyof typeof limitVariables, variable, alias }],

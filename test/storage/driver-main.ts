@@ -1,8 +1,8 @@
 /** Runs every operation of the S3 driver once, on the runtime that runs this file. Prints `done`. */
 import { strictEqual } from "node:assert/strict";
+import type { S3Config } from "../../server/config/storage-url.ts";
 import { openS3Storage } from "../../server/storage/s3/index.ts";
 import type { Timing } from "../../server/storage/s3/timing.ts";
-import type { S3Config } from "../../server/storage-url.ts";
 import { limits, pieces, put, read, sample, uploadOf } from "./samples.ts";
 
 const { folder, config, timing }: { folder: string; config: S3Config; timing: Timing } = JSON.parse(

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { parseStorageUrl } from "../../server/config/storage-url.ts";
 import { ContentMismatch, type Upload } from "../../server/storage/contract.ts";
 import { openS3Storage } from "../../server/storage/s3/index.ts";
 import { presign, signRequest } from "../../server/storage/s3/sign.ts";
 import type { S3Storage } from "../../server/storage/s3/storage.ts";
-import { parseStorageUrl } from "../../server/storage-url.ts";
 import { configOf, type S3Endpoint, startS3 } from "../support/s3.ts";
 import { limits, put, read, type Sample, sample, uploadOf } from "./samples.ts";
 

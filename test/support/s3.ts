@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseStorageUrl, type S3Config } from "../../server/storage-url.ts";
+import { parseStorageUrl, type S3Config } from "../../server/config/storage-url.ts";
 import { askEndpoint } from "./endpoints.ts";
 
 export interface S3Endpoint {

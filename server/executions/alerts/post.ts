@@ -5,7 +5,7 @@
  */
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { RunnerNetwork } from "../../runner-network.ts";
+import type { RunnerNetwork } from "../../config/runner-network.ts";
 import { version } from "../../version.ts";
 import { AddressPolicy } from "../sandbox/addresses.ts";
 import { NameLookup } from "../sandbox/name-lookup.ts";

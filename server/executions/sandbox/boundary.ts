@@ -4,7 +4,7 @@
  * Glossary: a boundary *holds* when it is meant to stop malicious code: Deno's permissions, or bubblewrap around any
  * runtime. Node's permission model alone does not hold, as its documentation states, and Bun has none.
  */
-import type { RunnerNetwork } from "../../runner-network.ts";
+import type { RunnerNetwork } from "../../config/runner-network.ts";
 import { type RuntimeName, runtime } from "../../runtime.ts";
 
 export interface Boundary {

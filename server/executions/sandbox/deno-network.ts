@@ -5,7 +5,7 @@
  */
 
 import type { HostPattern } from "../../../project/hosts.ts";
-import type { RunnerNetwork } from "../../runner-network.ts";
+import type { RunnerNetwork } from "../../config/runner-network.ts";
 import { closedRanges, ownAddresses, parseRanges } from "./addresses.ts";
 
 const ipv6Metadata: readonly string[] = ["::1", "fd00:ec2::254", "fd20:ce::254"];

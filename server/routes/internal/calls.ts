@@ -3,7 +3,7 @@ import { type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { checkScope } from "../../auth/authenticator.ts";
 import type { Caller } from "../../auth/caller.ts";
-import type { Limits } from "../../config.ts";
+import type { Limits } from "../../config/limits.ts";
 import { environmentHeader, traceHeader } from "../../services/request.ts";
 import { decodeRequest } from "../rest/decode.ts";
 import { callerHeader, encodeCaller } from "../rest/transcode.ts";

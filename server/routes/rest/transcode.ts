@@ -13,7 +13,7 @@ import {
 import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
 import type { Authenticator } from "../../auth/authenticator.ts";
 import { type Caller, setCallerIn } from "../../auth/caller.ts";
-import type { Limits } from "../../config.ts";
+import type { Limits } from "../../config/limits.ts";
 import { errorJson, fail, invalid, statusHeader, toPublicError } from "../../errors.ts";
 import type { Sender } from "../../senders/senders.ts";
 import { traceHeader, withExactNumbers } from "../../services/request.ts";

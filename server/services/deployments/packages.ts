@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PackageError, type UnpackedFile, unpackPackage } from "../../../project/unpack.ts";
-import type { Limits } from "../../config.ts";
+import type { Limits } from "../../config/limits.ts";
 import { fail, noResource } from "../../errors.ts";
 import { errorsFile } from "../../executions/runner/protocol.ts";
 import type { ObjectKey, ObjectStorage } from "../../storage/contract.ts";

@@ -1,4 +1,4 @@
-import type { S3Config } from "../../storage-url.ts";
+import type { S3Config } from "../../config/storage-url.ts";
 
 /** The URL of an object, without a signature. `key` has no characters that a URL encodes. */
 export function objectUrl(

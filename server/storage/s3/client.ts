@@ -3,7 +3,7 @@
  * idempotent. Response bodies are read here, within time limits.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { S3Config } from "../../storage-url.ts";
+import type { S3Config } from "../../config/storage-url.ts";
 import { log } from "../../telemetry/log/index.ts";
 import { StorageError } from "../errors.ts";
 import { failureOf, failureOfFetch } from "./failure.ts";

@@ -1,8 +1,8 @@
 /** The S3 driver. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { describeStorage, type S3Config } from "../../config/storage-url.ts";
 import { StartError } from "../../errors.ts";
-import { describeStorage, type S3Config } from "../../storage-url.ts";
 import { log } from "../../telemetry/log/index.ts";
 import { StorageError } from "../errors.ts";
 import type { StorageLimits } from "../receive.ts";

@@ -1,6 +1,6 @@
 /** Signs requests with AWS Signature Version 4. */
 import { createHash } from "node:crypto";
-import type { S3Config } from "../../storage-url.ts";
+import type { S3Config } from "../../config/storage-url.ts";
 import { objectUrl } from "./address.ts";
 
 export interface UnsignedRequest {

@@ -11,7 +11,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { describeDatabase } from "../../database-url.ts";
+import { describeDatabase } from "../../config/database-url.ts";
 import { log } from "../../telemetry/log/index.ts";
 import { metrics, secondsSince } from "../../telemetry/metrics/index.ts";
 import type { Engine, Listener, Program, Row, Topic } from "../engine.ts";

@@ -1,6 +1,6 @@
 /** svc: the store and the executor of the server, with a pool that runs the handler in this process. */
 
-import { type Limits, limitVariables } from "../../../server/config.ts";
+import { type Limits, limitVariables } from "../../../server/config/limits.ts";
 import { Executor } from "../../../server/executions/executor.ts";
 import { LogWriter } from "../../../server/executions/log-writer.ts";
 import type { Attempt, Outcome, Pools } from "../../../server/executions/pool/contract.ts";

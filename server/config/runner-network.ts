@@ -1,5 +1,5 @@
 /** The values of SVC_RUNNER_NETWORK: which addresses runners may reach under a boundary that restricts the network. */
-import { parseRange } from "../project/address-range.ts";
+import { parseRange } from "../../project/address-range.ts";
 
 /** `all` restricts nothing. A list opens these addresses and CIDR ranges besides the public ones. */
 export type RunnerNetwork = "all" | readonly string[];
