@@ -9,7 +9,8 @@ interface Executions {
 }
 
 describe.each(runtimes)("svc on %s, from an empty service to a webhook execution:", (runtime) => {
-  const service = useService(runtime);
+  // A process for each command, as for a user.
+  const service = useService(runtime, svc);
   /** Messages do not depend on the runtime. */
   const testMessages = test.runIf(commandRuntimes("node").includes(runtime));
 

@@ -1,5 +1,8 @@
+import { once } from "node:events";
 import { rm } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { newFolder, useService, writeFiles } from "./support.ts";
 
@@ -10,7 +13,7 @@ const agents = {
     "export default (input, ctx) => { if (ctx.attempt < 2) throw new Error('first'); return ctx.attempt; };",
   slow: "export default (_, { signal }) => { console.log('begun'); return new Promise((_, reject) => signal.addEventListener('abort', reject)); };",
   ticks:
-    "export default async ({ count, ms }) => { for (let i = 0; i < count; i++) { console.log('tick ' + i); await new Promise((resolve) => setTimeout(resolve, ms)); } };",
+    "export default async ({ gate }) => { for (let i = 0; i < 10; i++) { if (i === 5) await fetch(gate); console.log('tick ' + i); } };",
 };
 
 describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
@@ -126,13 +129,18 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
 
   test("svc logs --follow and svc run continue after a crash of the service without lost or duplicate entries", async () => {
     let crash: Promise<void> | undefined;
+    // The execution stays in front of its gate until the crash, and passes it when it runs again.
+    const gate = createServer((_, response) => void (crash !== undefined && response.end()));
+    await once(gate.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void gate.close());
+    const url = `http://127.0.0.1:${(gate.address() as AddressInfo).port}`;
     const following = service.run("logs --follow --agent ticks --json", {
       onOutput({ stdout }, kill) {
         if (stdout.includes("tick 3")) crash ??= service.crash();
         if (stdout.includes("tick 9")) kill("SIGINT");
       },
     });
-    const ran = await service.run("run ticks --data -", { input: '{"count": 10, "ms": 150}' });
+    const ran = await service.run("run ticks --data -", { input: JSON.stringify({ gate: url }) });
     const { code, stdout, stderr } = await following;
     await crash;
     expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: "null\n" });

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { newProject } from "../../cli/project/templates/project.ts";
 import { bareEnvironment, bin, commandOf, type Runtime, root } from "../support/runtimes.ts";
+import type { HostedCommand, HostedResult } from "./command-host.ts";
 import type { Outcome, Scene } from "./pty.ts";
 
 /** Every command as a person types it, for example `executions list`. */
@@ -56,11 +57,15 @@ export interface Service {
   stop(): Promise<number | null>;
 }
 
-/** Runs a service for the tests of one `describe`, on the same runtime as the commands. */
-export function useService(runtime: Runtime): Service {
+/**
+ * Runs a service for the tests of one `describe`, on the same runtime as the commands.
+ *
+ * @param execute - how the service runs commands; `svc` for a process each
+ */
+export function useService(runtime: Runtime, execute: typeof svc = command): Service {
   let started: Service | undefined;
   beforeAll(async () => {
-    started = await startService(runtime);
+    started = await startService(runtime, execute);
   });
   afterAll(async () => {
     // Ended by a signal it still ends well.
@@ -72,7 +77,7 @@ export function useService(runtime: Runtime): Service {
 }
 
 /** Starts `svc serve` on a free port with its own data folder. The caller stops it. */
-async function startService(runtime: Runtime): Promise<Service> {
+async function startService(runtime: Runtime, execute: typeof svc): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), "svc-cli-data-"));
   const key = `svc_test_${randomBytes(16).toString("hex")}`;
   let { child, url } = await serve(runtime, dataDir, key, "0");
@@ -84,7 +89,7 @@ async function startService(runtime: Runtime): Promise<Service> {
   };
   const env = { SVC_API_KEY: key, SVC_BASE_URL: url };
   const run: Service["run"] = (line, options = {}) =>
-    svc(runtime, typeof line === "string" ? line.split(" ") : line, {
+    execute(runtime, typeof line === "string" ? line.split(" ") : line, {
       ...options,
       env: { ...env, ...options.env },
     });
@@ -159,6 +164,59 @@ export function svc(runtime: Runtime, args: readonly string[], options: Options 
     child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
   });
+}
+
+/**
+ * Runs a command for a test that does not depend on its process. `npm test` runs such commands in one process for each test
+ * file, and `npm run test:runtimes` each in its own. Commands that are waited for by their output, that stay, or that begin
+ * while another runs have their own process in any case.
+ */
+export function command(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
+  const stays = ["serve", "dev", "test", "mcp", "admin"].includes(args[0] ?? "");
+  if (process.env.ALL_RUNTIMES !== undefined || stays || options.onOutput !== undefined || isHostBusy)
+    return svc(runtime, args, options);
+  return hosted(runtime, {
+    args,
+    cwd: options.cwd ?? tmpdir(),
+    env: { ...bareEnvironment(), ...options.env },
+    input: Buffer.from(options.input ?? "").toString("base64"),
+  });
+}
+
+const hosts = new Map<Runtime, ChildProcess>();
+let isHostBusy = false;
+
+async function hosted(runtime: Runtime, message: HostedCommand): Promise<Result> {
+  isHostBusy = true;
+  try {
+    const host = hosts.get(runtime) ?? startHost(runtime);
+    hosts.set(runtime, host);
+    const ended = new AbortController();
+    const failed = once(host, "exit", ended).then(([code]) => {
+      hosts.delete(runtime);
+      throw new Error(`The process of the commands ended with ${code} in \`svc ${message.args.join(" ")}\`.`);
+    });
+    const answered = once(host, "message", ended) as Promise<[HostedResult]>;
+    host.send(message);
+    const [result] = await Promise.race([answered, failed]);
+    answered.catch(() => {});
+    failed.catch(() => {});
+    ended.abort();
+    return result;
+  } finally {
+    isHostBusy = false;
+  }
+}
+
+function startHost(runtime: Runtime): ChildProcess {
+  const [program, ...before] = commandOf(runtime);
+  const child = spawn(program, [...before, join(root, "test/cli/command-host.ts")], {
+    cwd: tmpdir(),
+    env: bareEnvironment(),
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  process.once("exit", () => child.kill("SIGKILL"));
+  return child;
 }
 
 /** Runs `svc` on a terminal, where somebody types. */

@@ -6,7 +6,7 @@ import { Lab } from "./lab.ts";
 
 export interface Scenario {
   name: string;
-  /** The pool decides the result, so that it does not depend on the runtime of the runners. */
+  /** The result does not depend on the runtime of the runners. */
   ofPool?: boolean;
   run(): Promise<Report>;
   check(found: unknown, expect: ExpectStatic, runtime: RuntimeName): void;
@@ -44,7 +44,10 @@ export function scenario<Found>(
   };
 }
 
-/** A scenario about the choice, number and end of runners. `npm test` runs it on Bun, whose runners start fastest. */
+/**
+ * A scenario about the pool, or about code of the runner that uses nothing of its runtime. `npm test` runs it on Bun, whose
+ * runners start fastest.
+ */
 export const poolScenario: typeof scenario = (...definition) => ({
   ...scenario(...definition),
   ofPool: true,

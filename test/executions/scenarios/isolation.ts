@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { RuntimeName } from "../../../server/runtime.ts";
 import type { Lab } from "../lab.ts";
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 /** Writes a file with a secret next to the package. */
 function hide(lab: Lab): string {
@@ -110,7 +110,7 @@ export const isolation: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "the scratch folder is removed with the runner",
     async (lab) => {
       const outcome = await lab.run("scratch", { text: "kept" }, { alone: true });

@@ -28,7 +28,7 @@ export const logs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "ctx.log",
     async (lab) => {
       await lab.run("logs", { way: "context" });
@@ -43,7 +43,7 @@ export const logs: Scenario[] = [
       ]),
   ),
 
-  scenario(
+  poolScenario(
     "structured entries",
     async (lab) => {
       await lab.run("logs", { way: "fields" });
@@ -84,7 +84,7 @@ export const logs: Scenario[] = [
       ]),
   ),
 
-  scenario(
+  poolScenario(
     "replaces NUL, which PostgreSQL cannot store",
     async (lab) => {
       await lab.run("logs", { way: "nul" });
@@ -163,7 +163,7 @@ export const logs: Scenario[] = [
     (count, expect) => expect(count).toBeLessThanOrEqual(2 * 101),
   ),
 
-  scenario(
+  poolScenario(
     "lines written before an endless loop are delivered",
     async (lab) => {
       const outcome = await lab.run("logs", { way: "beforeSpin" }, { alone: true, timeoutMs: 500 });
@@ -174,7 +174,7 @@ export const logs: Scenario[] = [
     { killGraceMs: 300 },
   ),
 
-  scenario(
+  poolScenario(
     "output of timers that outlive their execution belongs to no execution",
     async (lab) => {
       const first = await lab.run("logs", { way: "later" });

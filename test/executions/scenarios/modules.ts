@@ -1,7 +1,7 @@
 /** The imports of a package, and the check of its modules. */
 import type { ModuleCheck } from "../../../server/executions/pool/index.ts";
 import type { RuntimeName } from "../../../server/runtime.ts";
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario, scenario } from "../scenario.ts";
 
 interface Expected {
   module: string;
@@ -69,7 +69,7 @@ export const modules: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "accepts a package.json whose dependencies are not installed",
     async (lab) => {
       lab.write(
@@ -92,7 +92,7 @@ export const modules: Scenario[] = [
     (outcome, expect) => expect(outcome.type).toBe("succeeded"),
   ),
 
-  scenario(
+  poolScenario(
     "fails an attempt when node_modules is a link",
     async (lab) => {
       const { rmSync, symlinkSync } = await import("node:fs");
@@ -172,7 +172,7 @@ export const modules: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "warm loads modules in advance",
     async (lab) => {
       await lab.pools.warm(lab.deploymentId);

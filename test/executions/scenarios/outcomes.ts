@@ -92,7 +92,7 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "secrets are frozen",
     (lab) => lab.run("outcome", { end: "secretsFrozen" }, { secrets: { TOKEN: "t" } }),
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: '"TypeError"' }),
@@ -164,7 +164,7 @@ export const outcomes: Scenario[] = [
   endings("errors and outputs", shared, {}),
   endings("ends of the process", alone, { alone: true }),
 
-  scenario(
+  poolScenario(
     "a final error",
     (lab) => lab.run("outcome", { end: "throwFinal" }),
     (outcome, expect) => expect(outcome).toMatchObject({ type: "failed", final: true, reason: "thrown" }),
@@ -205,7 +205,7 @@ export const outcomes: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a crash makes all attempts of the runner suspects, which run alone",
     async (lab) => {
       const neighbour = lab.run("gate", { gate: "a" });

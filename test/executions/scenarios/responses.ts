@@ -1,7 +1,7 @@
 /** Responses that users' code sets with `ctx.respond`. */
 import type { AttemptResponse, Outcome } from "../../../server/executions/pool/index.ts";
 import type { Lab } from "../lab.ts";
-import { type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario } from "../scenario.ts";
 
 type Found = Record<string, { outcome: Outcome; response: AttemptResponse | undefined }>;
 
@@ -37,7 +37,7 @@ const ways: Record<string, { response: AttemptResponse; ends: object }> = {
 };
 
 export const responseScenarios: Scenario[] = [
-  scenario(
+  poolScenario(
     "the first response of an attempt is reported before its outcome",
     async (lab) => {
       const found: Found = {};

@@ -33,7 +33,7 @@ export const runs: Scenario[] = [
     (outcome, expect) => expect(outcome).toEqual({ type: "succeeded", output: "1000" }),
   ),
 
-  scenario(
+  poolScenario(
     "throws the error of a child execution",
     async (lab) => [await lab.run("runs", { use: "fail" }), await lab.run("runs", { use: "uncaughtFail" })],
     ([caught, uncaught], expect) => {
@@ -68,7 +68,7 @@ export const runs: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "an abort rejects a pending call",
     (lab) => lab.run("runs", { use: "aborted" }, { timeoutMs: 100 }),
     (outcome, expect) => expect(outcome).toMatchObject({ type: "failed", reason: "timeout" }),

@@ -1,7 +1,7 @@
 /** Schemas of any behaviour, before an execution and in it. */
 import type { Outcome, Violation } from "../../../server/executions/pool/index.ts";
 import type { Lab } from "../lab.ts";
-import { poolScenario, type Scenario, scenario } from "../scenario.ts";
+import { poolScenario, type Scenario } from "../scenario.ts";
 
 const check = (lab: Lab, way: string): Promise<Violation[] | null> =>
   lab.pools.validate(lab.deploymentId, "agents/schema.ts", { way });
@@ -9,7 +9,7 @@ const check = (lab: Lab, way: string): Promise<Violation[] | null> =>
 const ways = ["valid", "paths", "many", "none", "throws", "malformed", "nothing", "exits", "later"];
 
 export const schemaScenarios: Scenario[] = [
-  scenario(
+  poolScenario(
     "a schema checks an input before an attempt as in it",
     async (lab) => {
       const found: Record<string, { before: Violation[] | null; outcome: Outcome }> = {};

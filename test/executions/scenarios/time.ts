@@ -26,7 +26,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "a runner is killed when an attempt ignores the signal, and its other attempts are handed back",
     async (lab) => {
       const neighbour = lab.run("gate", { gate: "a" });
@@ -57,7 +57,7 @@ export const time: Scenario[] = [
     { killGraceMs: 300 },
   ),
 
-  scenario(
+  poolScenario(
     "cancels a running attempt",
     async (lab) => {
       const obeying = lab.run("gate", { gate: "a" });
@@ -173,7 +173,7 @@ export const time: Scenario[] = [
     },
   ),
 
-  scenario(
+  poolScenario(
     "an endless loop that an earlier attempt left behind makes the next attempt a suspect",
     async (lab) => {
       const { outcome, spin } = await lab.lifeline("spinLater");

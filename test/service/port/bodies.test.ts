@@ -1,7 +1,7 @@
 /** Bodies: which are read at all, how large they may become, and how long they may take. */
 import { connect as connectHttp2, constants } from "node:http2";
 import { connect } from "node:net";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants as compression, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { exchange, head } from "../../support/raw.ts";
 import { call, ok } from "../../support/rest.ts";
@@ -12,6 +12,14 @@ import { onEveryRuntime } from "../../support/suite.ts";
 const runExecution = "/svc.v1.ExecutionService/RunExecution";
 const watchExecution = "/svc.v1.ExecutionService/WatchExecution";
 const trigger = "/svc.v1.WebhookService/TriggerWebhook";
+/** 64 MiB of a character, compressed once for all runtimes, and not as well as possible: that would take seconds. */
+const bombs = {
+  spaces: new Uint8Array(gzipSync(Buffer.alloc(64 * 1024 ** 2, " "), { level: 1 })),
+  gzip: gzipSync(Buffer.alloc(64 * 1024 ** 2), { level: 1 }),
+  br: brotliCompressSync(Buffer.alloc(64 * 1024 ** 2), {
+    params: { [compression.BROTLI_PARAM_QUALITY]: 1 },
+  }),
+};
 const wrongKey = "Bearer svc_0000000000000000_0000000000000000000000000000000000000000000";
 
 onEveryRuntime("bodies", {}, (server) => {
@@ -75,15 +83,11 @@ onEveryRuntime("bodies", {}, (server) => {
   });
 
   test("limits the expanded size of a compressed body", async () => {
-    const bomb = new Uint8Array(gzipSync(Buffer.alloc(64 * 1024 ** 2, " ")));
     const headers = { "content-encoding": "gzip" };
-    const answer = await call(server, "POST", runExecution, { body: bomb, headers });
+    const answer = await call(server, "POST", runExecution, { body: bombs.spaces, headers });
     expect(answer.json.code).toBe("resource_exhausted");
-    for (const [coding, compress] of [
-      ["gzip", gzipSync],
-      ["br", brotliCompressSync],
-    ] as const) {
-      const message = compress(Buffer.alloc(64 * 1024 ** 2));
+    for (const coding of ["gzip", "br"] as const) {
+      const message = bombs[coding];
       const prefix = Buffer.alloc(5, 1);
       prefix.writeUInt32BE(message.byteLength, 1);
       const request = new Uint8Array(Buffer.concat([prefix, message]));
@@ -118,18 +122,15 @@ onEveryRuntime("bodies", {}, (server) => {
     // Clients upload to S3 directly.
     if (!onS3) cases["an upload"] = [head(`PUT ${pathname}${search}`, { "content-length": 1_000_000 }), 408];
     const results = Object.entries(cases).map(async ([name, [request, status]]) => {
-      const { received, seconds } = await trickle(server.url, request);
-      expect(received, name).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-      expect(seconds, name).toBeLessThan(20);
+      expect(await trickle(server.url, request), name).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     });
     await Promise.all(results);
   });
 });
 
-/** Sends a request and then a byte per second of its body until the server closes the connection. */
-function trickle(url: string, request: string): Promise<{ received: string; seconds: number }> {
+/** Sends a request and then a byte per second of its body until the server closes the connection. @returns the response */
+function trickle(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
-  const startMs = performance.now();
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => socket.write(request));
     const timer = setInterval(() => void socket.write("x"), 1000);
@@ -140,7 +141,7 @@ function trickle(url: string, request: string): Promise<{ received: string; seco
     socket.on("error", () => {});
     socket.once("close", () => {
       clearInterval(timer);
-      resolve({ received, seconds: (performance.now() - startMs) / 1000 });
+      resolve(received);
     });
   });
 }

@@ -156,8 +156,8 @@ onEveryRuntime("HTTP", {}, (server) => {
   });
 
   test.each([
-    ["gRPC", 10],
-    ["gRPC-Web", 10],
+    ["gRPC", 4],
+    ["gRPC-Web", 4],
   ])("refuses oversized %s calls over one connection", async (protocol, count) => {
     const options = {
       baseUrl: server.url,
