@@ -157,7 +157,7 @@ export class Client {
 
   /** The executions, newest first; requests the next page when the iteration reaches it. */
   async *list(options: ListOptions = {}): AsyncGenerator<Execution> {
-    const { signal, since, pageSize, ...filter } = options;
+    const { signal, since, until, pageSize, ...filter } = options;
     let pageToken = "";
     do {
       const request = {
@@ -165,6 +165,7 @@ export class Client {
         pageToken,
         pageSize: pageSize ?? 0,
         ...(since !== undefined && { since: timestampFromDate(since) }),
+        ...(until !== undefined && { until: timestampFromDate(until) }),
       };
       const page = await this.#executions
         .listExecutions(request, { signal: signal ?? undefined })

@@ -46,8 +46,14 @@ export interface ListOptions extends CallOptions {
   /** Name of the agent or workflow. */
   name?: string | undefined;
   kind?: ExecutionKind | undefined;
+  /** What started the executions. */
+  trigger?: "webhook" | "schedule" | "run" | "replay" | "child" | "failure" | undefined;
   /** Executions accepted at or after this time. */
   since?: Date | undefined;
+  /** Executions accepted before this time. */
+  until?: Date | undefined;
+  /** A text in the id, in the error or in the first 16,384 characters of the input as JSON. Case matters. */
+  contains?: string | undefined;
   /** Default: the environment of the base URL; all environments for the plain base URL. */
   environment?: string | undefined;
   /** Executions per request. Default 50, at most 1000. */

@@ -44,7 +44,7 @@ function Page() {
   useEffect(() => {
     document.title = `${section.charAt(0).toUpperCase()}${section.slice(1)} · svc`;
   }, [section]);
-  // A page of another resource starts anew.
+  // With a key of its own, a page of another resource keeps no state of the previous one.
   return <div key={`${section}/${id ?? ""}`}>{page}</div>;
 }
 

@@ -63,6 +63,12 @@ export function firstOrderedId(prefix: OrderedPrefix, ms: number): string {
   return `${prefix}_${timeText(ms)}${"0".repeat(randomCharacters)}`;
 }
 
+/** The time of an ordered id, in Unix milliseconds. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(id.indexOf("_") + 1).slice(0, 10);
+  return [...digits].reduce((ms, digit) => ms * 32 + Math.max(alphabet.indexOf(digit), 0), 0);
+}
+
 /** Adds up to 65,536 at random, so that an id does not reveal the next one. */
 function increment(): void {
   let carry = 1 + (randomByte() | (randomByte() << 8));

@@ -39,7 +39,7 @@ export function Chart({
       () => null,
     );
   }, []);
-  // The plot is made anew for other series and another theme.
+  // The plot is created again for other series and another theme.
   useEffect(() => {
     const element = box.current;
     if (element === null || Plot === null) return;

@@ -1,4 +1,4 @@
-/** A form for an input with a simple schema. Its values are those of the JSON beside it. */
+/** A form for an input with a simple schema. It edits the same value as the JSON field of the page. */
 import { type FormField, typedValue } from "../lib/schema-form.ts";
 
 export function SchemaForm({

@@ -1,12 +1,14 @@
 /** A table of rows that link to pages. */
 
 import type { ComponentChildren } from "preact";
+import { localTime } from "../lib/format.ts";
+import type { List } from "../lib/list.ts";
 import { Scroll } from "./scroll.tsx";
 
 export interface Column<Row> {
   title: string;
   cell(row: Row): ComponentChildren;
-  /** Columns that a narrow screen leaves out. */
+  /** Columns that a phone leaves out. */
   wide?: boolean;
   numeric?: boolean;
 }
@@ -26,7 +28,7 @@ export function Table<Row>({
     [wide ? "wide" : "", numeric ? "numeric" : ""].join(" ").trim();
   return (
     <Scroll label={label}>
-      <table>
+      <table class="rows">
         <thead>
           <tr>
             {columns.map((column) => (
@@ -40,7 +42,7 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
-                <td key={column.title} class={classOf(column)}>
+                <td key={column.title} class={classOf(column)} data-title={column.title}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -52,13 +54,20 @@ export function Table<Row>({
   );
 }
 
-export function More({ token, onMore }: { token: string; onMore(): void }) {
+/** What follows the rows: a search that has not found enough yet, and the next page. */
+export function More<Row>({ list }: { list: List<Row> }) {
+  const { token, searchedTo, isBusy, more } = list;
   if (token === "") return null;
   return (
-    <p class="more">
-      <button type="button" onClick={onMore}>
-        Older
+    <div class="more">
+      {searchedTo === null ? null : (
+        <p class="searched dim" role="status">
+          Searched back to {localTime(searchedTo)}.
+        </p>
+      )}
+      <button type="button" disabled={isBusy} onClick={more}>
+        {isBusy ? "Searching …" : searchedTo === null ? "Older" : "Search further"}
       </button>
-    </p>
+    </div>
   );
 }

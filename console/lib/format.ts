@@ -93,3 +93,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 export function shortId(id: string): string {
   return id.length < 16 ? id : `${id.slice(0, 4)}…${id.slice(-6)}`;
 }
+
+export function isExecutionId(text: string): boolean {
+  return /^exe_[0-9a-hjkmnp-tv-z]{26}$/.test(text);
+}

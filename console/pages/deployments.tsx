@@ -1,10 +1,10 @@
 /** Deployments, newest first. */
-import { useState } from "preact/hooks";
 import type { Deployment } from "../../proto/svc/v1/deployment_pb.ts";
 import { Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
 import { api } from "../lib/api.ts";
-import { useInterval, useLoad } from "../lib/load.ts";
+import { useList } from "../lib/list.ts";
+import { useInterval } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
 
 const columns: readonly Column<Deployment>[] = [
@@ -25,27 +25,19 @@ const columns: readonly Column<Deployment>[] = [
 
 export function DeploymentsPage({ query }: { query: URLSearchParams }) {
   const status = query.get("status") ?? "";
-  const [older, setOlder] = useState<{ rows: Deployment[]; token: string } | null>(null);
-  const { data, error, loading, reload } = useLoad(
-    (signal) => api.deployments.listDeployments({ status, pageSize: 50 }, { signal }),
-    status,
-  );
-  useInterval(() => older === null && reload(), 10);
-  const rows = [...(data?.deployments ?? []), ...(older?.rows ?? [])];
-  const token = older?.token ?? data?.nextPageToken ?? "";
+  const list = useList(async (pageToken, signal) => {
+    const page = await api.deployments.listDeployments({ status, pageSize: 50, pageToken }, { signal });
+    return { rows: page.deployments, token: page.nextPageToken };
+  }, status);
+  useInterval(list.refresh, 10);
+  const { rows, error, loading, refresh } = list;
   return (
     <>
       <Heading title="Deployments" />
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Status
-          <select
-            value={status}
-            onChange={(event) => {
-              setOlder(null);
-              setQuery({ status: event.currentTarget.value });
-            }}
-          >
+          <select value={status} onChange={(event) => setQuery({ status: event.currentTarget.value })}>
             <option value="">any</option>
             {["active", "superseded", "pending", "failed", "deleted"].map((one) => (
               <option key={one}>{one}</option>
@@ -53,31 +45,18 @@ export function DeploymentsPage({ query }: { query: URLSearchParams }) {
           </select>
         </label>
       </form>
-      {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
+      {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
       {loading ? <Loading /> : null}
-      {data === undefined ? null : rows.length === 0 ? (
+      {rows === undefined ? null : rows.length === 0 ? (
         <Empty title={status === "" ? "Nothing is deployed yet." : "No deployment has this status."}>
           <p>
             <code>svc init hello</code> creates a project, and <code>svc push</code> deploys it.
           </p>
         </Empty>
       ) : (
-        <>
-          <Table
-            label="Deployments"
-            columns={columns}
-            rows={rows}
-            keyOf={({ deploymentId }) => deploymentId}
-          />
-          <More
-            token={token}
-            onMore={async () => {
-              const page = await api.deployments.listDeployments({ status, pageSize: 50, pageToken: token });
-              setOlder({ rows: [...(older?.rows ?? []), ...page.deployments], token: page.nextPageToken });
-            }}
-          />
-        </>
+        <Table label="Deployments" columns={columns} rows={rows} keyOf={({ deploymentId }) => deploymentId} />
       )}
+      <More list={list} />
     </>
   );
 }

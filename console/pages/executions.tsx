@@ -1,21 +1,13 @@
 /** Executions, newest first, with filters in the address. */
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { useState } from "preact/hooks";
 import type { Execution } from "../../proto/svc/v1/execution_pb.ts";
 import { Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
+import { ExecutionFilters, filterNames, filterOf, requestOf } from "../components/execution-filters.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
 import { api } from "../lib/api.ts";
 import { dateOf, durationText } from "../lib/format.ts";
-import { useInterval, useLoad } from "../lib/load.ts";
+import { useList } from "../lib/list.ts";
+import { useLive } from "../lib/live.ts";
 import { href, setQuery } from "../lib/router.ts";
-
-export const statuses = ["queued", "running", "succeeded", "failed", "cancelled"];
-const periods = [
-  ["", "any time"],
-  ["1", "last hour"],
-  ["24", "last 24 h"],
-  ["168", "last 7 d"],
-] as const;
 
 export const columns: readonly Column<Execution>[] = [
   {
@@ -40,31 +32,17 @@ export function tookOf({ startedAt, finishedAt }: Execution): string {
 }
 
 export function ExecutionsPage({ query }: { query: URLSearchParams }) {
-  const filter = {
-    status: query.get("status") ?? "",
-    name: query.get("name") ?? "",
-    hours: query.get("hours") ?? "",
-  };
-  const [older, setOlder] = useState<{ rows: Execution[]; token: string } | null>(null);
-  const request = () => ({
-    status: filter.status,
-    name: filter.name,
-    pageSize: 50,
-    ...(filter.hours !== "" && { since: timestampFromMs(Date.now() - Number(filter.hours) * 3_600_000) }),
-  });
-  const key = JSON.stringify(filter);
-  const { data, error, loading, reload } = useLoad(
-    (signal) => api.executions.listExecutions(request(), { signal }),
-    key,
-  );
-  useInterval(() => older === null && reload(), 3);
-  const change = (values: Record<string, string>) => {
-    setOlder(null);
-    setQuery(values);
-  };
-  const rows = [...(data?.executions ?? []), ...(older?.rows ?? [])];
-  const token = older?.token ?? data?.nextPageToken ?? "";
-  const isFiltered = Object.values(filter).some((value) => value !== "");
+  const filter = filterOf(query);
+  const list = useList(async (pageToken, signal) => {
+    const page = await api.executions.listExecutions(
+      { ...requestOf(filter), pageToken, pageSize: 50 },
+      { signal },
+    );
+    return { rows: page.executions, token: page.nextPageToken, searchedTo: dateOf(page.searchedTo) };
+  }, JSON.stringify(filter));
+  useLive(list.refresh);
+  const { rows, error, loading, refresh } = list;
+  const isFiltered = filterNames.some((name) => filter[name] !== "");
   return (
     <>
       <Heading title="Executions">
@@ -72,52 +50,17 @@ export function ExecutionsPage({ query }: { query: URLSearchParams }) {
           Run
         </a>
       </Heading>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <label>
-          Status
-          <select value={filter.status} onChange={(event) => change({ status: event.currentTarget.value })}>
-            <option value="">any</option>
-            {statuses.map((status) => (
-              <option key={status}>{status}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Name
-          <input
-            type="search"
-            value={filter.name}
-            placeholder="agent or workflow"
-            onChange={(event) => change({ name: event.currentTarget.value.trim() })}
-          />
-        </label>
-        <label>
-          Created
-          <select value={filter.hours} onChange={(event) => change({ hours: event.currentTarget.value })}>
-            {periods.map(([value, title]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-      </form>
-      {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
+      <ExecutionFilters filter={filter} />
+      {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
       {loading ? <Loading /> : null}
-      {data === undefined ? null : rows.length > 0 ? (
-        <>
-          <Table label="Executions" columns={columns} rows={rows} keyOf={({ executionId }) => executionId} />
-          <More
-            token={token}
-            onMore={async () => {
-              const page = await api.executions.listExecutions({ ...request(), pageToken: token });
-              setOlder({ rows: [...(older?.rows ?? []), ...page.executions], token: page.nextPageToken });
-            }}
-          />
-        </>
-      ) : isFiltered ? (
+      {rows === undefined ? null : rows.length > 0 ? (
+        <Table label="Executions" columns={columns} rows={rows} keyOf={({ executionId }) => executionId} />
+      ) : list.token !== "" ? null : isFiltered ? (
         <Empty title="No execution matches the filters.">
-          <button type="button" onClick={() => change({ status: "", name: "", hours: "" })}>
+          <button
+            type="button"
+            onClick={() => setQuery(Object.fromEntries(filterNames.map((name) => [name, ""])))}
+          >
             Show all
           </button>
         </Empty>
@@ -129,6 +72,7 @@ export function ExecutionsPage({ query }: { query: URLSearchParams }) {
           </p>
         </Empty>
       )}
+      <More list={list} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** What runs now and what ran lately, live. */
+/** Statistics, upcoming schedules and the latest executions, live. */
 import { useState } from "preact/hooks";
 import type { Statistics, StatisticsPoint } from "../../proto/svc/v1/statistics_pb.ts";
 import { Card, Empty, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";

@@ -3,40 +3,17 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { useEffect, useState } from "preact/hooks";
 import { Card, Empty, Failure, Heading, Loading } from "../components/basics.tsx";
 import { SchemaForm } from "../components/schema-form.tsx";
-import { api, byEnvironment, environment, messageOf } from "../lib/api.ts";
+import { api, environment, messageOf } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import { go } from "../lib/router.ts";
 import { formOf } from "../lib/schema-form.ts";
 import { allows } from "../lib/session.ts";
-
-interface Target {
-  deploymentId: string;
-  name: string;
-  kind: string;
-  environment: string;
-  description: string;
-}
-
-async function loadTargets(signal: AbortSignal): Promise<Target[]> {
-  const { deployments } = await api.deployments.listDeployments(
-    { status: "active", pageSize: 1000 },
-    { signal },
-  );
-  const ordered = deployments.toSorted((a, b) => byEnvironment(a.environment, b.environment));
-  return ordered.flatMap((deployment) =>
-    (["agent", "workflow"] as const).flatMap((kind) =>
-      (kind === "agent" ? deployment.agents : deployment.workflows).map(({ name, description }) => ({
-        ...{ name, kind, description, environment: deployment.environment },
-        deploymentId: deployment.deploymentId,
-      })),
-    ),
-  );
-}
+import { listTargets, type Target } from "../lib/targets.ts";
 
 export function RunPage({ query }: { query: URLSearchParams }) {
   const replayed = query.get("replay") ?? "";
   const { data, error, loading, reload } = useLoad(async (signal) => {
-    const targets = await loadTargets(signal);
+    const targets = await listTargets(signal);
     const source =
       replayed === "" ? null : await api.executions.getExecution({ executionId: replayed }, { signal });
     return { targets, source };

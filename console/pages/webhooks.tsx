@@ -1,10 +1,11 @@
 /** Webhook URLs, and the deliveries to them. */
-import { useState } from "preact/hooks";
 import type { Delivery, Webhook } from "../../proto/svc/v1/webhook_pb.ts";
 import { Card, Copy, Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
 import { api, environments } from "../lib/api.ts";
-import { useInterval, useLoad } from "../lib/load.ts";
+import { useList } from "../lib/list.ts";
+import { useLive } from "../lib/live.ts";
+import { useLoad } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
 
 interface Row extends Webhook {
@@ -93,26 +94,18 @@ export function WebhooksPage({ query }: { query: URLSearchParams }) {
 
 function Deliveries({ query }: { query: URLSearchParams }) {
   const outcome = query.get("outcome") ?? "";
-  const [older, setOlder] = useState<{ rows: Delivery[]; token: string } | null>(null);
-  const { data, error, reload } = useLoad(
-    (signal) => api.webhooks.listDeliveries({ outcome, pageSize: 20 }, { signal }),
-    outcome,
-  );
-  useInterval(() => older === null && reload(), 5);
-  const rows = [...(data?.deliveries ?? []), ...(older?.rows ?? [])];
-  const token = older?.token ?? data?.nextPageToken ?? "";
+  const list = useList(async (pageToken, signal) => {
+    const page = await api.webhooks.listDeliveries({ outcome, pageSize: 20, pageToken }, { signal });
+    return { rows: page.deliveries, token: page.nextPageToken };
+  }, outcome);
+  useLive(list.refresh);
+  const { rows, error, refresh } = list;
   return (
     <Card title="Deliveries">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Outcome
-          <select
-            value={outcome}
-            onChange={(event) => {
-              setOlder(null);
-              setQuery({ outcome: event.currentTarget.value });
-            }}
-          >
+          <select value={outcome} onChange={(event) => setQuery({ outcome: event.currentTarget.value })}>
             <option value="">any</option>
             {["accepted", "rejected", "ignored", "handshake"].map((one) => (
               <option key={one}>{one}</option>
@@ -120,28 +113,20 @@ function Deliveries({ query }: { query: URLSearchParams }) {
           </select>
         </label>
       </form>
-      {error !== undefined ? <Failure error={error} onRetry={reload} /> : null}
-      {data === undefined ? null : rows.length === 0 ? (
+      {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
+      {rows === undefined ? null : rows.length > 0 ? (
+        <Table
+          label="Deliveries"
+          columns={deliveryColumns}
+          rows={rows}
+          keyOf={({ deliveryId }) => deliveryId}
+        />
+      ) : list.token !== "" ? null : (
         <Empty title="No deliveries.">
           <p>Requests to the webhook URLs appear here, the refused ones with the reason.</p>
         </Empty>
-      ) : (
-        <>
-          <Table
-            label="Deliveries"
-            columns={deliveryColumns}
-            rows={rows}
-            keyOf={({ deliveryId }) => deliveryId}
-          />
-          <More
-            token={token}
-            onMore={async () => {
-              const page = await api.webhooks.listDeliveries({ outcome, pageSize: 20, pageToken: token });
-              setOlder({ rows: [...(older?.rows ?? []), ...page.deliveries], token: page.nextPageToken });
-            }}
-          />
-        </>
       )}
+      <More list={list} />
     </Card>
   );
 }

@@ -27,6 +27,7 @@ import type { App } from "./app.ts";
 import { fitMessage, hasMessageLimit } from "./grpc-size.ts";
 import { listPage, pageOf } from "./page.ts";
 import { environmentFilter, traceOf } from "./request.ts";
+import { Search } from "./search.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
 type DeliveryMethods = Pick<
@@ -78,8 +79,12 @@ export function deliveryMethods(app: App): DeliveryMethods {
       };
       const page = pageOf(request, ["ListDeliveries", filter]);
       await app.rejections.flush();
+      const search = new Search((before, limit, size) =>
+        app.engine.read(() => listDeliveries(orgId, filter, before, limit, size)),
+      );
       const { entries, nextPageToken } = await listPage(page, {
-        read: (before, limit) => app.engine.read(() => listDeliveries(orgId, { ...filter, before, limit })),
+        read: (before, limit) => search.read(before, limit),
+        stoppedAt: () => search.stoppedAt,
         keyOf: (row) => row.delivery_id,
         schema: DeliverySchema,
         convert: toDelivery,

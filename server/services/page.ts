@@ -65,6 +65,8 @@ export interface PageSource<Row, Desc extends DescMessage> {
   readSize?: number;
   /** Bytes of the entries as messages. Default: 3 MiB. */
   maxBytes?: number;
+  /** The key of the last row that `read` has searched, when it ended before the list; empty otherwise. */
+  stoppedAt?(): string;
 }
 
 /** A tag and a length precede each entry. */
@@ -90,7 +92,10 @@ export async function listPage<Row, Desc extends DescMessage>(
       entries.push(entry);
       key = source.keyOf(row);
     }
-    if (rows.length < size) return { entries, nextPageToken: "" };
+    if (rows.length < size) {
+      const stoppedAt = source.stoppedAt?.() ?? "";
+      return { entries, nextPageToken: stoppedAt === "" ? "" : page.tokenAfter(stoppedAt) };
+    }
   }
 }
 

@@ -144,6 +144,16 @@ onRuntime("node", "the console", {}, (server) => {
     const id = await run("triage", { fail: true });
     await section(page, "Executions");
     await page.getByLabel("Status").selectOption("failed");
+    await page.getByLabel("Trigger").selectOption("schedule");
+    await page.getByText("No execution matches the filters.").waitFor();
+    await page.getByLabel("Trigger").selectOption("run");
+    await page.getByLabel("Text").fill("title is missing");
+    await page.getByLabel("Text").press("Enter");
+    await page.waitForURL(/status=failed&trigger=run&text=title\+is\+missing$/);
+    await page.getByLabel("Created").selectOption("range");
+    await page.getByLabel("To", { exact: true }).fill("2001-01-01T00:00");
+    await page.getByText("No execution matches the filters.").waitFor();
+    await page.getByLabel("Created").selectOption("24");
     await page.locator(`a[href="#/executions/${id}"]`).click();
     await heading(page, "triage");
     await page.locator(".error-message", { hasText: "title is missing" }).waitFor();
@@ -333,7 +343,8 @@ onRuntime("node", "the console", {}, (server) => {
       for (const one of [...pages, `executions/${tree}`]) {
         await page.goto(`${server.url}/console/#/${one}`);
         await page.locator("h1").first().waitFor();
-        await page.waitForLoadState("networkidle").catch(() => {});
+        await page.locator(".loading").waitFor({ state: "detached" });
+        await page.waitForTimeout(500);
         const file = `${one.split("/")[0]}${one.includes("/") ? "-one" : ""}-${name}-${theme}.png`;
         await page.screenshot({ path: join(shots ?? "", file), fullPage: true });
       }

@@ -9,6 +9,7 @@ import {
   type ExecutionFilter,
   type ExecutionRow,
   getExecution,
+  idRange,
   insertExecutions,
   listExecutions,
   type NewExecution,
@@ -98,16 +99,16 @@ describe.each(engineNames)("several processes on %s", (name) => {
     const [one, two] = (await handles(2)) as [Engine, Engine];
     const at = (ms: number) => newExecution({ execution_id: firstOrderedId("exe", ms), created_at: ms });
     const filter: ExecutionFilter = {
-      ...{ environment: "", status: "", name: "", kind: "", since: 0, before: "" },
-      limit: 2,
+      ...{ environment: "", status: "", name: "", kind: "", origin: "", contains: "" },
+      ...{ since: 0, until: 0 },
     };
     await one.write(() => insertExecutions([at(10), at(20), at(40), at(50)]));
-    const page = await two.read(() => listExecutions(orgId, filter));
+    const page = await two.read(() => listExecutions(orgId, filter, idRange(filter, ""), 2));
     expect(page.map(({ created_at }) => created_at)).toEqual([50, 40]);
     // Another process commits ids on both sides of the cursor.
     await one.write(() => insertExecutions([at(30), at(60)]));
     const before = page.at(-1)?.execution_id ?? "";
-    const rest = await two.read(() => listExecutions(orgId, { ...filter, before, limit: 10 }));
+    const rest = await two.read(() => listExecutions(orgId, filter, idRange(filter, before), 10));
     expect(rest.map(({ created_at }) => created_at)).toEqual([30, 20, 10]);
   });
 

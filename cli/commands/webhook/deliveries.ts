@@ -33,6 +33,7 @@ export default command({
       values,
       (request) => client.listDeliveries({ ...filter, ...request }),
       (all, next) => all.deliveries.push(...next.deliveries),
+      (all) => all.deliveries.length,
     );
     await printList(page, values, {
       columns: deliveryColumns,

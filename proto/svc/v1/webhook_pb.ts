@@ -926,7 +926,8 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jso
  */
 export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
   /**
-   * Results of the page, newest first.
+   * Results of the page, newest first. A page may have fewer than `page_size`, or none, and a next page: one request
+   * searches at most 100,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
@@ -947,7 +948,8 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
  */
 export type ListDeliveriesResponseJson = {
   /**
-   * Results of the page, newest first.
+   * Results of the page, newest first. A page may have fewer than `page_size`, or none, and a next page: one request
+   * searches at most 100,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */

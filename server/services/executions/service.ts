@@ -1,12 +1,10 @@
 /** ExecutionService: runs, shows and cancels executions. */
 import { create } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { TargetDefinition } from "../../../project/definition.ts";
 import type { JsonObject } from "../../../project/json.ts";
 import {
   DownloadExecutionResponseSchema,
-  ExecutionSchema,
   type ExecutionService,
   ListExecutionsResponseSchema,
 } from "../../../proto/svc/v1/execution_pb.ts";
@@ -14,31 +12,22 @@ import { callerOf } from "../../auth/caller.ts";
 import { fail, noResource } from "../../errors.ts";
 import { isId, orderedId } from "../../ids.ts";
 import { getTarget } from "../../store/tables/activation.ts";
-import {
-  type ExecutionRow,
-  type ExecutionSummary,
-  getExecution,
-  listAttempts,
-  listExecutionSummaries,
-  listExecutions,
-} from "../../store/tables/executions.ts";
+import { type ExecutionRow, getExecution, listAttempts } from "../../store/tables/executions.ts";
 import { acceptExecutions } from "../../store/tables/idempotency.ts";
 import { parseStored } from "../../store/tables/json.ts";
 import { onceForRun } from "../../webhooks/idempotency.ts";
 import { encodePayload } from "../../webhooks/payload.ts";
 import type { App } from "../app.ts";
-import { detailed, toExecution, toExecutionSummary } from "../convert.ts";
+import { detailed, toExecution } from "../convert.ts";
 import { tailLogs, watchExecution } from "../follow.ts";
 import { hasMessageLimit } from "../grpc-size.ts";
-import { listPage, pageOf } from "../page.ts";
 import { environmentFilter, environmentOf, hasExactNumbers, traceOf } from "../request.ts";
 import { cancelTree } from "./cancel.ts";
 import { InputChecks, Unchecked } from "./input-check.ts";
+import { listPageOfExecutions } from "./list.ts";
 import { replay } from "./replay.ts";
 import { readTree, toTree } from "./tree.ts";
 
-/** Rows with values may take several MiB each. */
-const fullRows = 16;
 /** Bytes of a message of DownloadExecution. */
 const chunkBytes = 1024 * 1024;
 
@@ -151,32 +140,8 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
     },
 
     async listExecutions(request, context) {
-      const { orgId } = callerOf(context);
-      const { status, name, kind, view } = request;
-      const filter = {
-        environment: environmentFilter(request.environment, context),
-        status,
-        name,
-        kind,
-        since: request.since === undefined ? 0 : timestampMs(request.since),
-      };
-      const page = pageOf(request, ["ListExecutions", filter, view]);
-      const source = { keyOf: (row: ExecutionSummary) => row.execution_id, schema: ExecutionSchema };
-      const { entries, nextPageToken } =
-        view === "full"
-          ? await listPage<ExecutionRow, typeof ExecutionSchema>(page, {
-              ...source,
-              read: (before, limit) => engine.read(() => listExecutions(orgId, { ...filter, before, limit })),
-              convert: (row) => toExecution(row, true),
-              readSize: fullRows,
-            })
-          : await listPage<ExecutionSummary, typeof ExecutionSchema>(page, {
-              ...source,
-              read: (before, limit) =>
-                engine.read(() => listExecutionSummaries(orgId, { ...filter, before, limit })),
-              convert: toExecutionSummary,
-            });
-      return create(ListExecutionsResponseSchema, { executions: entries, nextPageToken });
+      const { entries, ...page } = await listPageOfExecutions(app, request, context);
+      return create(ListExecutionsResponseSchema, { executions: entries, ...page });
     },
 
     async *watchExecution(request, context) {

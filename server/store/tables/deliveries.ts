@@ -6,6 +6,7 @@
 import type { TargetKind } from "../../../project/definition.ts";
 import { firstOrderedId } from "../../ids.ts";
 import { all, each, first, type Program } from "../engine.ts";
+import { lastOfPart } from "./executions.ts";
 
 export type DeliveryOutcome = "accepted" | "replayed" | "rejected" | "ignored" | "handshake";
 
@@ -44,9 +45,6 @@ export interface DeliveryFilter {
   environment: string;
   /** Unix milliseconds; 0 for all. */
   since: number;
-  /** The last delivery id of the previous page; empty for the first page. */
-  before: string;
-  limit: number;
 }
 
 const INSERT = `INSERT INTO deliveries (org_id, delivery_id, webhook, received_at, environment, kind, name, slug, outcome,
@@ -85,7 +83,7 @@ const MATCHES = `(?2 = '' OR name = ?2) AND (?3 = '' OR environment = ?3)`;
 const SELECT_PAGE = `SELECT * FROM (
   SELECT ${OWN_COLUMNS} FROM deliveries
   WHERE org_id = ?1 AND ${MATCHES} AND (?4 = '' OR slug = ?4) AND (?5 = '' OR outcome = ?5) AND delivery_id < ?6
-    AND received_at >= ?7
+    AND delivery_id >= ?11 AND received_at >= ?7
   ORDER BY delivery_id DESC LIMIT ?10)
 UNION ALL SELECT * FROM (
   SELECT ${EXECUTION_COLUMNS} FROM executions
@@ -135,22 +133,39 @@ export function* getDelivery(orgId: string, deliveryId: string): Program<Deliver
   );
 }
 
-/** Accepted and rejected deliveries, newest first. */
-export function* listDeliveries(orgId: string, filter: DeliveryFilter): Program<DeliverySummary[]> {
-  const { slug, name, outcome, environment, since, before, limit } = filter;
-  return yield* all<DeliverySummary>(
+/**
+ * Accepted and rejected deliveries, newest first: the matching ones among the next `size` executions, and
+ * deliveries without an execution of the same time.
+ *
+ * @param before - the id of the delivery before the part; empty for the first part
+ */
+export function* listDeliveries(
+  orgId: string,
+  filter: DeliveryFilter,
+  before: string,
+  limit: number,
+  size: number,
+): Program<{ rows: DeliverySummary[]; lastKey: string }> {
+  const { slug, name, outcome, environment, since } = filter;
+  const below = before === "" ? END : before;
+  const executions = { from: firstOrderedId("exe", since), below: executionIdOf(below) };
+  // Deliveries of other outcomes have no executions, and few rows.
+  const last = outcome === "" || outcome === "accepted" ? yield* lastOfPart(orgId, executions, size) : "";
+  const rows = yield* all<DeliverySummary>(
     SELECT_PAGE,
     orgId,
     name,
     environment,
     slug,
     outcome,
-    before === "" ? END : before,
+    below,
     since,
-    before === "" ? END : executionIdOf(before),
-    firstOrderedId("exe", since),
+    executions.below,
+    last === "" ? executions.from : last,
     limit,
+    deliveryIdOf(last),
   );
+  return { rows, lastKey: deliveryIdOf(last) };
 }
 
 /** Deletes up to `limit` rows of `deliveries` that are older than a time; returns how many. */
@@ -160,4 +175,8 @@ export function* deleteOldDeliveries(beforeMs: number, limit: number): Program<n
 
 function executionIdOf(deliveryId: string): string {
   return deliveryId.replace(/^dlv/, "exe");
+}
+
+function deliveryIdOf(executionId: string): string {
+  return executionId.replace(/^exe/, "dlv");
 }

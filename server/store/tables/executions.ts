@@ -1,5 +1,6 @@
 /** Executions: one table is both the record and the queue. `leases.ts` has the statements of workers. */
 import type { TargetKind } from "../../../project/definition.ts";
+import { firstOrderedId } from "../../ids.ts";
 import { all, each, first, notify, type Program, runEach, type SqlValue } from "../engine.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -99,10 +100,19 @@ export interface ExecutionFilter {
   status: string;
   name: string;
   kind: string;
+  origin: string;
   /** Unix milliseconds; 0 for all. */
   since: number;
-  before: string;
-  limit: number;
+  /** Unix milliseconds; 0 for all. */
+  until: number;
+  /** A part of the id, of the error or of the start of the input; empty for all. */
+  contains: string;
+}
+
+/** The ids of a part of the list: the lowest and one above the highest. */
+export interface IdRange {
+  from: string;
+  below: string;
 }
 
 const INSERT = `INSERT INTO executions (org_id, execution_id, kind, name, origin, deployment_id, environment, input,
@@ -134,10 +144,18 @@ const SELECT_CHILD =
 const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id FROM executions, ROWS(parent_id text) r
 WHERE executions.org_id = ?1 AND executions.parent_execution_id = r.parent_id
   AND executions.status IN ('queued', 'running')`;
+/** Characters of an input that a search reads. */
+const searchedInput = 16_384;
+/** `error` and `input` are JSON: ?12 is the text as it is within a string of JSON. */
+const CONTAINS = `(?11 = '' OR instr(execution_id, ?11) > 0 OR instr(error, ?12) > 0 OR instr(error, ?11) > 0
+  OR instr(substr(input, 1, ${searchedInput}), ?12) > 0 OR instr(substr(input, 1, ${searchedInput}), ?11) > 0)`;
 const SELECT_PAGE = `SELECT * FROM executions
-WHERE org_id = ?1 AND (?2 = '' OR environment = ?2) AND (?3 = '' OR status = ?3) AND (?4 = '' OR name = ?4)
-  AND (?5 = '' OR kind = ?5) AND created_at >= ?6 AND (?7 = '' OR execution_id < ?7)
-ORDER BY execution_id DESC LIMIT ?8`;
+WHERE org_id = ?1 AND execution_id >= ?2 AND execution_id < ?3 AND (?5 = '' OR environment = ?5)
+  AND (?6 = '' OR status = ?6) AND (?7 = '' OR name = ?7) AND (?8 = '' OR kind = ?8) AND (?9 = '' OR origin = ?9)
+  AND (?10 = 0 OR created_at < ?10) AND created_at >= ?13 AND ${CONTAINS}
+ORDER BY execution_id DESC LIMIT ?4`;
+const SELECT_LAST_OF_PART = `SELECT execution_id FROM executions
+WHERE org_id = ?1 AND execution_id >= ?2 AND execution_id < ?3 ORDER BY execution_id DESC LIMIT 1 OFFSET ?4`;
 /** The columns without those whose values may be large. */
 export const SUMMARY = `org_id, execution_id, status, kind, name, origin, deployment_id, environment, replay_of, webhook,
   error, attempt, losses, runner_losses, alone, parent_execution_id, parent_key, depth, cancel_requested, due_at,
@@ -299,17 +317,56 @@ export function* listOpenChildren(orgId: string, parentIds: readonly string[]): 
   );
 }
 
-export function* listExecutions(orgId: string, filter: ExecutionFilter): Program<ExecutionRow[]> {
-  return yield* all<ExecutionRow>(SELECT_PAGE, ...pageParameters(orgId, filter));
+/** Matching executions of a range of ids, newest first. */
+export function* listExecutions(
+  orgId: string,
+  filter: ExecutionFilter,
+  range: IdRange,
+  limit: number,
+): Program<ExecutionRow[]> {
+  return yield* all<ExecutionRow>(SELECT_PAGE, ...pageParameters(orgId, filter, range, limit));
 }
 
-export function* listExecutionSummaries(orgId: string, filter: ExecutionFilter): Program<ExecutionSummary[]> {
-  return yield* all<ExecutionSummary>(SELECT_SUMMARIES, ...pageParameters(orgId, filter));
+export function* listExecutionSummaries(
+  orgId: string,
+  filter: ExecutionFilter,
+  range: IdRange,
+  limit: number,
+): Program<ExecutionSummary[]> {
+  return yield* all<ExecutionSummary>(SELECT_SUMMARIES, ...pageParameters(orgId, filter, range, limit));
 }
 
-function pageParameters(orgId: string, filter: ExecutionFilter): (string | number)[] {
-  const { environment, status, name, kind, since, before, limit } = filter;
-  return [orgId, environment, status, name, kind, since, before, limit];
+/** The id of the execution that ends a part of `size` executions of a range; empty when the range has fewer. */
+export function* lastOfPart(orgId: string, { from, below }: IdRange, size: number): Program<string> {
+  const row = yield* first<{ execution_id: string }>(SELECT_LAST_OF_PART, orgId, from, below, size - 1);
+  return row?.execution_id ?? "";
+}
+
+/** Sorts after every id. */
+const endOfIds = "~";
+/** Within a process, ids increase although times of executions may be a little earlier. */
+const maxIdLeadMs = 60_000;
+
+/**
+ * The ids of executions that were accepted within a time.
+ *
+ * @param before - the last id of the previous page; empty for the first page
+ */
+export function idRange({ since, until }: Pick<ExecutionFilter, "since" | "until">, before: string): IdRange {
+  const below = until === 0 ? endOfIds : firstOrderedId("exe", until + maxIdLeadMs);
+  const isWithin = before !== "" && before < below;
+  return { from: firstOrderedId("exe", Math.max(since, 0)), below: isWithin ? before : below };
+}
+
+function pageParameters(
+  orgId: string,
+  filter: ExecutionFilter,
+  { from, below }: IdRange,
+  limit: number,
+): (string | number)[] {
+  const { environment, status, name, kind, origin, since, until, contains } = filter;
+  const inJson = JSON.stringify(contains).slice(1, -1);
+  return [orgId, from, below, limit, environment, status, name, kind, origin, until, contains, inJson, since];
 }
 
 export type CancelledRow = Pick<

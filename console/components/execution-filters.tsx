@@ -1,0 +1,153 @@
+/** The filters of the list of executions. They are part of the address. */
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isExecutionId } from "../lib/format.ts";
+import { useLoad } from "../lib/load.ts";
+import { go, setQuery } from "../lib/router.ts";
+import { listTargets } from "../lib/targets.ts";
+
+export const filterNames = ["status", "name", "trigger", "text", "hours", "from", "to"] as const;
+export type ExecutionFilter = Readonly<Record<(typeof filterNames)[number], string>>;
+
+const statuses = ["queued", "running", "succeeded", "failed", "cancelled"];
+const triggers = [
+  ["", "any"],
+  ["webhook", "webhook"],
+  ["schedule", "schedule"],
+  ["run", "run (API, console)"],
+  ["replay", "replay"],
+  ["child", "child"],
+  ["failure", "failure (alerts)"],
+] as const;
+const periods = [
+  ["", "any time"],
+  ["1", "last hour"],
+  ["24", "last 24 h"],
+  ["168", "last 7 d"],
+  ["range", "from … to …"],
+] as const;
+
+export function filterOf(query: URLSearchParams): ExecutionFilter {
+  return Object.fromEntries(filterNames.map((name) => [name, query.get(name) ?? ""])) as ExecutionFilter;
+}
+
+/** The fields of a request. */
+export function requestOf({ status, name, trigger, text, hours, from, to }: ExecutionFilter): object {
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  const since = hours === "range" ? start : Date.now() - Number(hours) * 3_600_000;
+  return {
+    status,
+    name,
+    trigger,
+    contains: text,
+    ...(hours !== "" && !Number.isNaN(since) && { since: timestampFromMs(since) }),
+    ...(hours === "range" && !Number.isNaN(end) && { until: timestampFromMs(end) }),
+  };
+}
+
+export function ExecutionFilters({ filter }: { filter: ExecutionFilter }) {
+  const { data: targets = [] } = useLoad(listTargets, "targets");
+  const names = [...new Set(targets.map(({ name }) => name))];
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Choice label="Status" name="status" filter={filter} options={statuses.map((one) => [one, one])} any />
+      <Words
+        label="Name"
+        value={filter.name}
+        list="target-names"
+        placeholder="agent or workflow"
+        onValue={(name) => setQuery({ name })}
+      />
+      <datalist id="target-names">
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <Choice label="Trigger" name="trigger" filter={filter} options={triggers} />
+      <Choice label="Created" name="hours" filter={filter} options={periods} />
+      {filter.hours === "range" ? (
+        <>
+          <Moment label="From" name="from" filter={filter} />
+          <Moment label="To" name="to" filter={filter} />
+        </>
+      ) : null}
+      <Words
+        label="Text"
+        value={filter.text}
+        placeholder="in id, error or input"
+        onValue={(text) => (isExecutionId(text) ? go(["executions", text]) : setQuery({ text }))}
+      />
+    </form>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  name: keyof ExecutionFilter;
+  filter: ExecutionFilter;
+}
+
+function Choice({
+  label,
+  name,
+  filter,
+  options,
+  any = false,
+}: FieldProps & { options: readonly (readonly [string, string])[]; any?: boolean }) {
+  return (
+    <label>
+      {label}
+      <select value={filter[name]} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        {any ? <option value="">any</option> : null}
+        {options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Takes effect with Enter, not with each character: a search may read many executions. */
+function Words({
+  label,
+  value,
+  list,
+  placeholder,
+  onValue,
+}: {
+  label: string;
+  value: string;
+  list?: string;
+  placeholder: string;
+  onValue(value: string): void;
+}) {
+  return (
+    <label>
+      {label}
+      <input
+        type="search"
+        value={value}
+        list={list}
+        maxLength={200}
+        placeholder={placeholder}
+        onChange={(event) => onValue(event.currentTarget.value.trim())}
+        onInput={(event) => event.currentTarget.value === "" && onValue("")}
+      />
+    </label>
+  );
+}
+
+/** In the zone of the browser. */
+function Moment({ label, name, filter }: FieldProps) {
+  return (
+    <label>
+      {label}
+      <input
+        type="datetime-local"
+        value={filter[name]}
+        onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  );
+}
