@@ -180,6 +180,8 @@ export const values: Readonly<Record<string, Json>> = {
   at: time("09:15:02"),
   time: time("09:15:00.020"),
   since: time("00:00:00"),
+  until: time("12:00:00"),
+  searched_to: time("08:00:00"),
 };
 
 /** Fields that an ordinary response does not have. */
