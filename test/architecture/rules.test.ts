@@ -3,11 +3,11 @@ import { create, type DescField, type DescMessage, hasOption } from "@bufbuild/p
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createValidator } from "@bufbuild/protovalidate";
 import * as original from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as own from "../../proto/buf/validate/validate_pb.ts";
 import { services } from "../../server/services/index.ts";
 import { compile } from "../../server/services/validation/compile.ts";
+import fc from "../support/property.ts";
 
 test("proto/buf/validate is a part of the original", () => {
   const pairs = [

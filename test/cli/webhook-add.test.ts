@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { addWebhook } from "../../cli/project/add-webhook.ts";
 import { senders } from "../../cli/senders/index.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
+import fc from "../support/property.ts";
 import { commandRuntimes, root } from "../support/runtimes.ts";
 import { newProjectFiles, svc, temporaryFolder, writeFiles } from "./support.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nextRun, nextRuns, parseCron, previousRuns } from "../../project/cron.ts";
 import { rounds } from "../support/rounds.ts";
+import { usedMs } from "../support/used-time.ts";
 import { changesOf } from "./changes.ts";
 import {
   between,
@@ -34,6 +35,8 @@ const moves: readonly [zone: string, around: string][] = [
 const many = rounds(200);
 /** Expressions for each clock change. */
 const perChange = Math.ceil(many / 250);
+/** Of the clock changes, one of so many: simulating the days around all takes seconds. */
+const share = rounds(0) > 0 ? 1 : 4;
 
 describe(`properties (CRON_SEED=${seed})`, { timeout: 60_000 + many * 50 }, () => {
   const random = seeded(seed);
@@ -45,7 +48,7 @@ describe(`properties (CRON_SEED=${seed})`, { timeout: 60_000 + many * 50 }, () =
     });
     let compared = 0;
     for (const [zone, change] of [
-      ...places,
+      ...places.filter((_, index) => index % share === 0),
       ...moves.map(([zone, around]): [string, number] => [zone, Date.parse(around)]),
     ]) {
       const after = change - dayMs;
@@ -59,7 +62,7 @@ describe(`properties (CRON_SEED=${seed})`, { timeout: 60_000 + many * 50 }, () =
         compared += ours.length;
       }
     }
-    expect(compared).toBeGreaterThan(10_000);
+    expect(compared).toBeGreaterThan(10_000 / share);
   });
 
   test("the next run is later, at a whole minute, matched by the fields, and the first such time", () => {
@@ -134,9 +137,9 @@ describe("rare and missing occurrences", () => {
 
   test("an interval job whose local times are all skipped has no run, and the search ends soon", () => {
     const cron = parseCron("* 2 8-14 3 */7");
-    const start = performance.now();
-    expect(nextRun(cron, "America/New_York", new Date("2026-01-01T00:00:00Z"))).toBeNull();
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const from = new Date("2026-01-01T00:00:00Z");
+    const took = usedMs(() => expect(nextRun(cron, "America/New_York", from)).toBeNull());
+    expect(took).toBeLessThan(2_000);
     expect(nextRuns(cron, "America/New_York", new Date("2026-01-01T00:00:00Z"), 3)).toEqual([]);
     expect(previousRuns(cron, "America/New_York", new Date("2046-01-01"), new Date("2026-01-01"), 1)).toEqual(
       [],

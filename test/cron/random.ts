@@ -1,5 +1,6 @@
 /** Random cron expressions and instants from a seed, the same on every runtime. */
 import { parseCron } from "../../project/cron.ts";
+import { isFuzzing } from "../support/rounds.ts";
 
 /** Returns numbers from 0 to 1, 1 excluded, of the generator "mulberry32". */
 export type Random = () => number;
@@ -14,8 +15,10 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** `CRON_SEED` if it is set, to repeat a run; otherwise random. */
-export const seed: number = Number(process.env.CRON_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** `CRON_SEED` if it is set, to repeat a run; otherwise random in `npm run test:fuzz`, and the same in `npm test`. */
+export const seed: number = Number(
+  process.env.CRON_SEED ?? (isFuzzing ? Math.floor(Math.random() * 2 ** 31) : 1),
+);
 
 /** A whole number from `low` to `high`, both included. */
 export function between(random: Random, low: number, high: number): number {

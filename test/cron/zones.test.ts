@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkTimeZone } from "../../project/cron.ts";
 import { rounds } from "../support/rounds.ts";
+import { usedMs } from "../support/used-time.ts";
 import { seed, seeded } from "./random.ts";
 import { zoneNames } from "./zone-names.ts";
 
@@ -45,9 +46,8 @@ describe("names", () => {
   });
 
   test("a name of a megabyte is rejected at once and not repeated in the message", () => {
-    const started = performance.now();
-    expect(errorOf("Europe/".repeat(150_000)).length).toBeLessThan(300);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const took = usedMs(() => expect(errorOf("Europe/".repeat(150_000)).length).toBeLessThan(300));
+    expect(took).toBeLessThan(1000);
   });
 });
 

@@ -1,7 +1,8 @@
 /** The rules of responses, which the runner and the server apply. */
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import { responseProblem, toResponse } from "../../server/executions/runner/response.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 const encode = (value: unknown) => toResponse(value, 64);

@@ -1,10 +1,11 @@
 /** Properties of paths, addresses and retries. */
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import { specialAddress } from "../../plugin/address.ts";
 import { RestError } from "../../plugin/error.ts";
 import { joinPath, parseBaseUrl } from "../../plugin/path.ts";
 import { parseRetryAfter, retryDelayMs } from "../../plugin/retry.ts";
+import fc from "../support/property.ts";
 
 const bases = ["https://api.example.com", "https://api.example.com/v1/", "http://[::1]:8080/a%20b/c"].map(
   parseBaseUrl,

@@ -1,8 +1,9 @@
 /** Parses random and mutated project files. The result must be a definition or problems with valid positions. */
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import { parseProjectFile } from "../../project/file/parse.ts";
 import { formatProblem } from "../../project/problem.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 const lines = [

@@ -2,10 +2,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectProject } from "../../project/collect.ts";
 import { comparePaths } from "../../project/package-file.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 import { makeFolder } from "./folder.ts";
 

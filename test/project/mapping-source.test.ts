@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FieldMapping } from "../../project/definition.ts";
 import { compileMapping } from "../../project/mapping.ts";
 import { parseSource } from "../../project/mapping-source.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 const sources = {

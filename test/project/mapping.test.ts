@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { FieldMapping } from "../../project/definition.ts";
 import type { JsonObject, JsonValue } from "../../project/json.ts";
 import { compileMapping } from "../../project/mapping.ts";
 import { parsePath } from "../../project/path.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 function apply(mapping: Record<string, string>, payload: string): { input: JsonObject; unmapped: string[] } {

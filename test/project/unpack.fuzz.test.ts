@@ -2,9 +2,9 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PackageError, unpackPackage } from "../../project/unpack.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 import { type Entry, inPieces, tar } from "./archives.ts";
 import { testFolder } from "./folder.ts";

@@ -1,12 +1,12 @@
 /** The address of a sender behind proxies, compared with the library of Express. */
 import { createRequire } from "node:module";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../server/config.ts";
 import { plainAddress } from "../../server/senders/address.ts";
 import { maxForwardedLength, readForwarded } from "../../server/senders/forwarded.ts";
 import { Senders } from "../../server/senders/senders.ts";
 import { TrustedProxies } from "../../server/senders/trusted-proxies.ts";
+import fc from "../support/property.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 const reference = createRequire(import.meta.url)("proxy-addr") as (

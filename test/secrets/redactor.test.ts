@@ -1,9 +1,10 @@
 /** The search for secret values, compared with a simple reference. */
 import { inspect } from "node:util";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Redactor } from "../../server/secrets/redactor.ts";
 import { Redactors } from "../../server/secrets/redactors.ts";
+import fc from "../support/property.ts";
+import { usedMs } from "../support/used-time.ts";
 
 const redactor = (...values: string[]) => new Redactor(values);
 
@@ -77,9 +78,11 @@ test("takes time in proportion to the text, whatever the values", () => {
   const long = "a".repeat(60_000);
   const values = Array.from({ length: 100 }, (_, index) => `${long}${index}`);
   const hostile = new Redactor(values);
-  const started = performance.now();
-  const json = hostile.redactJson(JSON.stringify(["a".repeat(4_000_000)]));
-  expect(performance.now() - started).toBeLessThan(5_000);
+  let json = "";
+  const took = usedMs(() => {
+    json = hostile.redactJson(JSON.stringify(["a".repeat(4_000_000)]));
+  });
+  expect(took).toBeLessThan(5_000);
   // The search gives up and redacts the rest.
   expect(JSON.parse(json)).toEqual(["***"]);
 });

@@ -1,9 +1,10 @@
 /** The contract of an engine, on both engines. */
-import fc from "fast-check";
+
 import { describe, expect, test } from "vitest";
 import { Batch } from "../../server/store/batch.ts";
 import { all, type Engine, each, first, notify, type Program, run } from "../../server/store/engine.ts";
 import { migrations } from "../../server/store/migrations.ts";
+import fc from "../support/property.ts";
 import { engineNames, type Store, stores } from "./stores.ts";
 
 interface Thing {

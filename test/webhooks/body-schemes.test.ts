@@ -1,9 +1,9 @@
 /** Schemes that authenticate by values of the body or by a header that holds the secret. */
 import { createHmac } from "node:crypto";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SignatureScheme } from "../../project/definition.ts";
 import { readDeliveryId, verifySignature } from "../../server/webhooks/signatures/index.ts";
+import fc from "../support/property.ts";
 import { definitionOf, hookUrl } from "./signers.ts";
 
 const now = 1_700_000_000;

@@ -5,9 +5,9 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp
 import { connect, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonContentType } from "../../server/webhooks/body.ts";
+import fc from "../support/property.ts";
 import { usedMs } from "../support/used-time.ts";
 
 interface Result {

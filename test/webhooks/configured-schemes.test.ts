@@ -1,9 +1,9 @@
 /** The schemes that the project file configures: `ed25519`, and the signed content of `hmac`. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseProjectFile } from "../../project/file/parse.ts";
 import { verifySignature } from "../../server/webhooks/signatures/index.ts";
+import fc from "../support/property.ts";
 import { definitionOf, hookUrl } from "./signers.ts";
 
 const now = 1_700_000_000;

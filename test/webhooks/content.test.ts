@@ -1,8 +1,8 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readContent } from "../../server/webhooks/content/index.ts";
 import { contentKindOf } from "../../server/webhooks/content/kind.ts";
 import { rawPayload } from "../../server/webhooks/content/raw.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 const options = { depth: 8, files: true };
@@ -243,7 +243,7 @@ test("any bytes of any type give a payload or a sentence", async () => {
   );
 });
 
-test("a large hostile body takes less than a second", async () => {
+test("a large hostile body takes less than a second of processor time", async () => {
   const size = 1024 ** 2;
   const bodies: [string, string][] = [
     [form, "a&".repeat(size / 2)],
@@ -255,8 +255,9 @@ test("a large hostile body takes less than a second", async () => {
     [undefined as never, "[".repeat(size)],
   ];
   for (const [type, body] of bodies) {
-    const startMs = performance.now();
+    const before = process.cpuUsage();
     await read(type, body);
-    expect(performance.now() - startMs, `${type} ${body.slice(0, 20)}`).toBeLessThan(1000);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000, `${type} ${body.slice(0, 20)}`).toBeLessThan(1000);
   }
 });

@@ -1,6 +1,6 @@
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { hidden, withoutCredentials } from "../../server/webhooks/credentials.ts";
+import fc from "../support/property.ts";
 import { definitionOf, senders } from "./signers.ts";
 
 const secretNames =

@@ -1,10 +1,11 @@
 /** Filters made of random patterns and conditions decide about random requests without errors, and always the same way. */
-import fc from "fast-check";
+
 import { expect, test } from "vitest";
 import type { Condition, WebhookDefinition } from "../../project/definition.ts";
 import type { JsonObject } from "../../project/json.ts";
 import { compilePatterns, patternProblem } from "../../project/webhook/event-pattern.ts";
 import { compileFilter } from "../../project/webhook/filter.ts";
+import fc from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
 
 const numRuns = rounds(300);

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JsonResult, parseJsonObject } from "../../server/webhooks/json.ts";
+import fc from "../support/property.ts";
 import { usedMs } from "../support/used-time.ts";
 
 const limits = { depth: 64 };

@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type RateLimit,
@@ -6,6 +5,7 @@ import {
   rateLimitHeaders,
   sourceKey,
 } from "../../server/webhooks/rate-limit.ts";
+import fc from "../support/property.ts";
 
 /** The same bucket in whole thousandths of a token, without rounding. */
 class ExactBucket {

@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { loadMasterKey, masterKey } from "../../server/secrets/master-key.ts";
 import { maxSecretBytes, secretNameProblem, secretValueProblem } from "../../server/secrets/rules.ts";
 import { openSecret, sealSecret } from "../../server/secrets/seal.ts";
+import fc from "../support/property.ts";
 
 const owner = { orgId: "org_00000000000000000000000001", name: "STRIPE" };
 const key = masterKey(Buffer.alloc(32, 1));

@@ -1,6 +1,6 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readDeliveryId, ruleMessages, verifySignature } from "../../server/webhooks/signatures/index.ts";
+import fc from "../support/property.ts";
 import { definitionOf, hookUrl, type Sender, senders } from "./signers.ts";
 
 const now = 1_700_000_000;

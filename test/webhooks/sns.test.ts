@@ -1,13 +1,13 @@
 /** Messages of Amazon SNS: their signature, their certificate and the bounds on fetching it. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { snsTopic } from "../../project/sns-topic.ts";
 import { type FetchUrl, fetchUrl } from "../../server/webhooks/fetch.ts";
 import { readMessage } from "../../server/webhooks/sns/message.ts";
 import { isCertificateUrl, isConfirmationUrl } from "../../server/webhooks/sns/url.ts";
 import { SnsVerifier } from "../../server/webhooks/sns/verifier.ts";
+import fc from "../support/property.ts";
 import { definitionOf } from "./signers.ts";
 import {
   certificate,

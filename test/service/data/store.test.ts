@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Batch } from "../../../server/store/batch.ts";
 import { toPostgres } from "../../../server/store/dialects/postgres.ts";
@@ -11,6 +10,7 @@ import { toSqlite } from "../../../server/store/dialects/sqlite.ts";
 import { all, type Engine, each, first, notify, type Program, run } from "../../../server/store/engine.ts";
 import { migrations } from "../../../server/store/migrations.ts";
 import { openSqlite } from "../../../server/store/sqlite/index.ts";
+import fc from "../../support/property.ts";
 import { openStore, rows, temporaryFolder } from "../../support/store.ts";
 
 const insert = "INSERT INTO things (id, value) VALUES (?, ?)";

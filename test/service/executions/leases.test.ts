@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { Counters } from "../../../server/counters.ts";
@@ -16,6 +15,7 @@ import {
   type RunningExecution,
   retryExecutions,
 } from "../../../server/store/tables/leases.ts";
+import fc from "../../support/property.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
 
 /** A pool whose attempts end when the test ends them. */

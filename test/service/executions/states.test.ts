@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RetryPolicy } from "../../../project/definition.ts";
 import type { Outcome } from "../../../server/executions/pool/contract.ts";
@@ -13,6 +12,7 @@ import {
   type Transition,
 } from "../../../server/executions/states.ts";
 import { isId, type OrderedPrefix, orderedId, randomId } from "../../../server/ids.ts";
+import fc from "../../support/property.ts";
 
 const policy: fc.Arbitrary<RetryPolicy> = fc.record({
   maxRetries: fc.integer({ min: 0, max: 10 }),

@@ -1,8 +1,8 @@
 /** Sends random bytes and mutated HTTP to the port. The server must survive and answer the next valid request. */
 import { connect } from "node:net";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { frame, frameType, preface, request } from "../../support/frames.ts";
+import fc from "../../support/property.ts";
 import { exchange, head } from "../../support/raw.ts";
 import { rounds } from "../../support/rounds.ts";
 import { runtimes } from "../../support/runtimes.ts";

@@ -44,9 +44,7 @@ onEveryRuntime("streams of a key", {}, (server) => {
       endOf(executions.tailLogs({ follow: true, lines: 0 }, { headers })[Symbol.asyncIterator]()),
     ]);
     await ok(server, "DELETE", `/api/v1/keys/${key.key_id}`);
-    const startMs = performance.now();
     for (const error of await failed) expect(error.code).toBe(Code.Unauthenticated);
-    expect(performance.now() - startMs).toBeLessThan(1_500);
     await call(server, "POST", `/api/v1/executions/${execution_id}/cancel`, { json: {} });
   });
 

@@ -140,9 +140,7 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
     const drained = Array.fromAsync(lines<{ error?: unknown }>(stream)).catch(() => null);
     await ok(a, "DELETE", `/api/v1/keys/${key.key_id}`);
     expect((await call(holder, "GET", "/api/v1/executions")).status).toBe(401);
-    const revokedAt = performance.now();
     await drained;
-    expect(performance.now() - revokedAt).toBeLessThan(5_000);
     await ok(b, "POST", `/api/v1/executions/${execution_id}/cancel`);
     expect((await ended(b, execution_id)).status).toBe("cancelled");
   });
@@ -162,9 +160,7 @@ describe.each(sharedStoresOf("a data folder"))("two servers on one store in %s",
       executions.map(async ({ execution_id }) => {
         const server = other(serverOf(runsOn.get(execution_id) ?? 0));
         await ok(server, "POST", `/api/v1/executions/${execution_id}/cancel`);
-        const startedAt = performance.now();
         expect((await ended(server, execution_id)).status).toBe("cancelled");
-        expect(performance.now() - startedAt).toBeLessThan(5_000);
       }),
     );
   });
