@@ -8,14 +8,9 @@ import type { ProjectDefinition } from "../../project/definition.ts";
 import type { JsonValue } from "../../project/json.ts";
 import { orderedId } from "../ids.ts";
 import type { Engine } from "../store/engine.ts";
-import {
-  type ExecutionRow,
-  getChild,
-  getExecution,
-  insertChild,
-  type NewExecution,
-} from "../store/tables/executions.ts";
+import { type ExecutionRow, getChild, getExecution } from "../store/tables/executions.ts";
 import { parseStored } from "../store/tables/json.ts";
+import { insertChild, type NewExecution } from "../store/tables/new-executions.ts";
 import type { Executor } from "./executor.ts";
 import { executionTopic, type Notifier, watch } from "./notifier.ts";
 import type { ChildExecutionRequest, ChildExecutionResult } from "./pool/contract.ts";

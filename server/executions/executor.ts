@@ -11,7 +11,6 @@ import type { RetryPolicy } from "../../project/definition.ts";
 import type { Limits } from "../config/limits.ts";
 import { Batch } from "../store/batch.ts";
 import type { Engine } from "../store/engine.ts";
-import { type NewExecution, toRow } from "../store/tables/executions.ts";
 import { type Acceptance, acceptExecutions, type Once, type Request } from "../store/tables/idempotency.ts";
 import {
   claimExecutions,
@@ -23,6 +22,7 @@ import {
   organizationOfQueue,
   type RunningExecution,
 } from "../store/tables/leases.ts";
+import { type NewExecution, toRow } from "../store/tables/new-executions.ts";
 import { countOrganizations } from "../store/tables/organizations.ts";
 import { log, reasonOf } from "../telemetry/log/index.ts";
 import type { AttemptSpan, Tracer } from "../telemetry/tracing/tracer.ts";

@@ -2,9 +2,9 @@
 import { type ScheduleDefinition, scheduledTarget } from "../../project/definition.ts";
 import { orderedId } from "../ids.ts";
 import type { Program } from "../store/engine.ts";
-import { insertExecutions, type NewExecution } from "../store/tables/executions.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { insertLogs, type NewLog } from "../store/tables/logs.ts";
+import { insertExecutions, type NewExecution } from "../store/tables/new-executions.ts";
 import {
   activeRuns,
   countWaitingTicks,

@@ -11,7 +11,7 @@ import type { Counters } from "../counters.ts";
 import { fail } from "../errors.ts";
 import type { Executor } from "../executions/executor.ts";
 import { orderedId } from "../ids.ts";
-import type { NewExecution } from "../store/tables/executions.ts";
+import type { NewExecution } from "../store/tables/new-executions.ts";
 import { metrics } from "../telemetry/metrics/index.ts";
 import type { IdempotencyKey } from "./idempotency.ts";
 import { sourcesOfFilter, sourcesOfKept } from "./mapping-sources.ts";

@@ -1,7 +1,7 @@
 /** The tree of child executions, with limits that are small enough to reach. */
 import { describe, expect, test } from "vitest";
 import { executionTree } from "../../server/store/tables/execution-tree.ts";
-import { insertExecutions, type NewExecution } from "../../server/store/tables/executions.ts";
+import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 

@@ -7,8 +7,8 @@ import { filterOf, type LogRequest } from "../../server/services/logs/filter.ts"
 import { Members, maxMembers } from "../../server/services/logs/members.ts";
 import { LogReader } from "../../server/services/logs/reader.ts";
 import type { Engine, Program, Row } from "../../server/store/engine.ts";
-import { insertExecutions, type NewExecution } from "../../server/store/tables/executions.ts";
 import { allLogs, insertLogs, type LogRow, type NewLog } from "../../server/store/tables/logs.ts";
+import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 

@@ -10,9 +10,7 @@ import {
   type ExecutionRow,
   getExecution,
   idRange,
-  insertExecutions,
   listExecutions,
-  type NewExecution,
 } from "../../server/store/tables/executions.ts";
 import { acceptExecutions, type Once } from "../../server/store/tables/idempotency.ts";
 import {
@@ -22,6 +20,7 @@ import {
   listExpiredOwners,
 } from "../../server/store/tables/leases.ts";
 import { allLogs, firstLogs, insertLogs, type LogRow, type NewLog } from "../../server/store/tables/logs.ts";
+import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { newScheduler, runsOf, SimulatedClock, ticksOf } from "../service/simulation.ts";
 import { activateSchedules, orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
 import { all, type Engine, run } from "../../server/store/engine.ts";
-import { getExecution, insertExecutions, type NewExecution } from "../../server/store/tables/executions.ts";
+import { getExecution } from "../../server/store/tables/executions.ts";
 import { acceptExecutions } from "../../server/store/tables/idempotency.ts";
 import {
   claimExecutions,
@@ -13,6 +13,7 @@ import {
   type RunningExecution,
 } from "../../server/store/tables/leases.ts";
 import { allLogs, firstLogs, insertLogs, type LogRow, type NewLog } from "../../server/store/tables/logs.ts";
+import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { insertOrganization } from "../../server/store/tables/organizations.ts";
 import { engineNames, stores } from "./stores.ts";
 

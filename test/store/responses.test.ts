@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
 import type { Engine } from "../../server/store/engine.ts";
-import { getExecution, insertExecution, type NewExecution } from "../../server/store/tables/executions.ts";
+import { getExecution } from "../../server/store/tables/executions.ts";
 import { setResponses } from "../../server/store/tables/leases.ts";
+import { insertExecution, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 

@@ -8,11 +8,10 @@ import {
   type ExecutionFilter,
   type ExecutionSummary,
   idRange,
-  insertExecutions,
   lastOfPart,
   listExecutionSummaries,
-  type NewExecution,
 } from "../../server/store/tables/executions.ts";
+import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { engineNames, stores } from "./stores.ts";
 
 const orgId = `org_${"a".repeat(26)}`;

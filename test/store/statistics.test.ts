@@ -7,7 +7,7 @@ import { Housekeeper } from "../../server/housekeeper.ts";
 import { orderedId } from "../../server/ids.ts";
 import type { ObjectStorage } from "../../server/storage/contract.ts";
 import { type Engine, run } from "../../server/store/engine.ts";
-import { insertExecutions } from "../../server/store/tables/executions.ts";
+import { insertExecutions } from "../../server/store/tables/new-executions.ts";
 import { insertOrganization } from "../../server/store/tables/organizations.ts";
 import { storeSize, storeStatistics } from "../../server/store/tables/statistics.ts";
 import { svc } from "../cli/support.ts";

@@ -14,9 +14,9 @@ import { orderedId } from "../../ids.ts";
 import type { Program } from "../../store/engine.ts";
 import { takeAlerts } from "../../store/tables/alerts.ts";
 import { getDeployment } from "../../store/tables/deployments.ts";
-import { insertExecutions, type NewExecution } from "../../store/tables/executions.ts";
 import { parseStored } from "../../store/tables/json.ts";
 import type { RunningExecution } from "../../store/tables/leases.ts";
+import { insertExecutions, type NewExecution } from "../../store/tables/new-executions.ts";
 import type { StoredError } from "../states.ts";
 
 /** The name of executions of the kind `alert`. */

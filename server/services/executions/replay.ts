@@ -5,8 +5,9 @@ import { orderedId } from "../../ids.ts";
 import type { Program } from "../../store/engine.ts";
 import { getTarget } from "../../store/tables/activation.ts";
 import { getDeployment } from "../../store/tables/deployments.ts";
-import { type ExecutionRow, getExecution, insertExecution } from "../../store/tables/executions.ts";
+import { type ExecutionRow, getExecution } from "../../store/tables/executions.ts";
 import { parseStored } from "../../store/tables/json.ts";
+import { insertExecution } from "../../store/tables/new-executions.ts";
 import { listSchemas } from "../../store/tables/schemas.ts";
 import { Unchecked } from "./input-check.ts";
 

@@ -1,6 +1,7 @@
 /** Accepts executions, each at most once for its idempotency key. The unique row decides between concurrent requests. */
 import { all, each, type Program } from "../engine.ts";
-import { type ExecutionStatus, insertExecutions, type NewExecution } from "./executions.ts";
+import type { ExecutionStatus } from "./executions.ts";
+import { insertExecutions, type NewExecution } from "./new-executions.ts";
 
 /** The idempotency key of a request. */
 export interface Once {

@@ -8,7 +8,7 @@ import { orderedId } from "../../../server/ids.ts";
 import type { Engine } from "../../../server/store/engine.ts";
 import { first } from "../../../server/store/engine.ts";
 import { openPostgres } from "../../../server/store/postgres/index.ts";
-import { insertExecutions, type NewExecution } from "../../../server/store/tables/executions.ts";
+import { insertExecutions, type NewExecution } from "../../../server/store/tables/new-executions.ts";
 import { insertOrganization } from "../../../server/store/tables/organizations.ts";
 import { newTarget, orgId } from "../../support/store.ts";
 import { batchSize, type Contestant, payloadOf } from "./contestant.ts";

@@ -7,7 +7,7 @@ import type { Attempt, Outcome, Pools } from "../../../server/executions/pool/co
 import { orderedId } from "../../../server/ids.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
 import type { Engine, Listener, Program, Topic } from "../../../server/store/engine.ts";
-import { type ExecutionRow, getExecution, insertExecution } from "../../../server/store/tables/executions.ts";
+import { type ExecutionRow, getExecution } from "../../../server/store/tables/executions.ts";
 import {
   claimExecutions,
   finishExecutions,
@@ -15,6 +15,7 @@ import {
   type RunningExecution,
   retryExecutions,
 } from "../../../server/store/tables/leases.ts";
+import { insertExecution } from "../../../server/store/tables/new-executions.ts";
 import fc from "../../support/property.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Notifier } from "../../../server/executions/notifier.ts";
 import { orderedId } from "../../../server/ids.ts";
-import { insertExecution } from "../../../server/store/tables/executions.ts";
+import { insertExecution } from "../../../server/store/tables/new-executions.ts";
 import { Waiters } from "../../../server/webhooks/waiters.ts";
 import { openStore, orgId } from "../../support/store.ts";
 
