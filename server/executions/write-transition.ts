@@ -8,8 +8,8 @@ import {
   finishExecutions,
   handBackExecutions,
   insertAttempts,
+  type Lease,
   type LostLease,
-  leaseKey,
   loseExecutions,
   type Retry,
   retryExecutions,
@@ -84,10 +84,11 @@ export function* applyTransitions(changes: readonly Change[], reportsFailures = 
         else retries.push({ lease, error: JSON.stringify(transition.error), dueAtMs: transition.dueAtMs });
     }
   }
-  const keys = new Set(yield* finishExecutions(endings));
-  for (const key of yield* retryExecutions(retries)) keys.add(key);
-  for (const key of yield* loseExecutions(losses)) keys.add(key);
-  const results = changes.map(({ row }) => keys.has(leaseKey(row)));
+  const kept = new Set<Lease>();
+  for (const { lease } of yield* finishExecutions(endings)) kept.add(lease);
+  for (const { lease } of yield* retryExecutions(retries)) kept.add(lease);
+  for (const { lease } of yield* loseExecutions(losses)) kept.add(lease);
+  const results = changes.map(({ row }) => kept.has(row));
   const held = changes.filter((_, index) => results[index]);
   for (const { row } of held) yield* notify("execution", row.execution_id);
   yield* insertAttempts(held.map(failedAttempt).filter((attempt) => attempt !== null));

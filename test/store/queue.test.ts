@@ -8,7 +8,6 @@ import { acceptExecutions } from "../../server/store/tables/idempotency.ts";
 import {
   claimExecutions,
   finishExecutions,
-  leaseKey,
   loseExecutions,
   type RunningExecution,
 } from "../../server/store/tables/leases.ts";
@@ -74,7 +73,7 @@ describe.each(engineNames)("%s", (name) => {
           atMs: 3_000,
         }));
         const held = await engine.write(() => finishExecutions(endings));
-        expect(held.toSorted()).toEqual(own.map(leaseKey).toSorted());
+        expect(new Set(held)).toEqual(new Set(endings));
         // A late result has no effect.
         expect(await engine.write(() => finishExecutions(endings))).toEqual([]);
       }

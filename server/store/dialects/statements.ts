@@ -41,14 +41,19 @@ export const logConditions: string = `org_id = ?1 AND seq > ?2 AND seq <= ?4 AND
 /** The condition of the index of log entries by execution. */
 export const ofExecution = "execution_id = r.execution_id AND source IN ('console', 'execution')";
 
-/** What a worker needs of an execution that it runs. The rest, such as headers, would double the cost of a claim. */
+/** The columns that a claim sets to the same value for all its executions. */
+export const claimColumns = ["deployment_id", "lease_owner", "lease_until", "attempt_started_at"] as const;
+
+/**
+ * What a worker needs of an execution that it runs, without `claimColumns`. Each column takes part of the time of a claim:
+ * 21 columns took half of it, and the rest, such as headers, would double it.
+ */
 export const claimedColumns = [
   "org_id",
   "execution_id",
   "kind",
   "name",
   "origin",
-  "deployment_id",
   "environment",
   "input",
   "response",
@@ -58,9 +63,6 @@ export const claimedColumns = [
   "alone",
   "depth",
   "cancel_requested",
-  "lease_owner",
-  "lease_until",
-  "attempt_started_at",
   "created_at",
   "due_at",
   "trace",

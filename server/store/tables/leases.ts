@@ -2,7 +2,7 @@
  * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
  * lease: a worker that has lost it can no longer change the row.
  */
-import { claimedColumns, named } from "../dialects/statements.ts";
+import { claimColumns, claimedColumns, named } from "../dialects/statements.ts";
 import { all, each, first, notify, type Program, type SqlValue } from "../engine.ts";
 import type { ExecutionRow } from "./executions.ts";
 
@@ -15,7 +15,8 @@ export interface Lease {
 }
 
 /** An execution that a worker runs. */
-export type RunningExecution = Pick<ExecutionRow, (typeof claimedColumns)[number]>;
+export type RunningExecution = Pick<ExecutionRow, (typeof claimedColumns | typeof claimColumns)[number]>;
+type ClaimedRow = Pick<ExecutionRow, (typeof claimedColumns)[number]>;
 
 /** The end of an execution. */
 export interface Ending {
@@ -73,10 +74,11 @@ SELECT waiting.deployment_id,
 FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
 const SELECT_ORGANIZATION =
   "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ?1 LIMIT 1";
-const LEASE_COLUMNS = "org_id text, execution_id text, lease_owner text, attempt int, losses int";
+/** `at` is the index of the row in its row set. */
+const LEASE_COLUMNS = "at int, org_id text, execution_id text, lease_owner text, attempt int, losses int";
 const HELD = `executions.org_id = r.org_id AND executions.execution_id = r.execution_id AND executions.status = 'running'
   AND executions.lease_owner = r.lease_owner AND executions.attempt = r.attempt AND executions.losses = r.losses
-RETURNING executions.execution_id, executions.attempt, executions.losses`;
+RETURNING r.at AS at`;
 const FINISH = `UPDATE executions SET status = r.status, output = r.output, error = r.error, finished_at = r.finished_at,
   lease_owner = NULL, lease_until = NULL
 FROM ROWS(${LEASE_COLUMNS}, status text, output text, error text, finished_at int) r WHERE ${HELD}`;
@@ -99,7 +101,7 @@ const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
 WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2`;
 const SELECT_OTHER_OWNERS = `SELECT DISTINCT lease_owner FROM executions
 WHERE status = 'running' AND lease_owner <> ?1`;
-const SELECT_OF_OWNER = `SELECT ${claimedColumns.join(", ")} FROM executions
+const SELECT_OF_OWNER = `SELECT ${[...claimedColumns, ...claimColumns].join(", ")} FROM executions
 WHERE status = 'running' AND lease_owner = ?1 FOR UPDATE`;
 const INSERT_ATTEMPTS = `INSERT INTO attempts (org_id, execution_id, attempt, started_at, finished_at, error, retry_at)
 SELECT r.org_id, r.execution_id, r.attempt, r.started_at, r.finished_at, r.error, r.retry_at
@@ -137,65 +139,69 @@ export function* claimExecutions(
   nowMs: number,
 ): Program<RunningExecution[]> {
   const claim = named("claimExecutions");
-  const rows = yield* all<RunningExecution>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
+  const rows = yield* all<ClaimedRow>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
   for (const row of rows) yield* notify("execution", row.execution_id);
-  return rows;
+  // Objects of one shape: engines return dictionaries, and the executor reads these properties many times.
+  return rows.map((row) => ({
+    org_id: row.org_id,
+    execution_id: row.execution_id,
+    kind: row.kind,
+    name: row.name,
+    origin: row.origin,
+    deployment_id: deploymentId,
+    environment: row.environment,
+    input: row.input,
+    response: row.response,
+    attempt: row.attempt,
+    losses: row.losses,
+    runner_losses: row.runner_losses,
+    alone: row.alone,
+    depth: row.depth,
+    cancel_requested: row.cancel_requested,
+    lease_owner: owner,
+    lease_until: leaseUntilMs,
+    attempt_started_at: nowMs,
+    created_at: row.created_at,
+    due_at: row.due_at,
+    trace: row.trace,
+  }));
 }
 
-/** Identifies a lease of a worker. */
-export function leaseKey({ execution_id, attempt, losses }: Omit<Lease, "org_id" | "lease_owner">): string {
-  return `${execution_id} ${attempt} ${losses}`;
-}
-
-/** Ends executions. @returns the keys of the leases that were still held; late results are discarded */
-export function* finishExecutions(endings: readonly Ending[]): Program<string[]> {
-  return yield* changeHeld(
-    FINISH,
-    { attempts: 0, losses: 0 },
-    endings.map(({ lease, status, output, error, atMs }) => [
-      ...valuesOf(lease),
-      status,
-      output,
-      error,
-      atMs,
-    ]),
-  );
+/** Ends executions. @returns those whose leases were still held; late results are discarded */
+export function* finishExecutions(endings: readonly Ending[]): Program<Ending[]> {
+  return yield* changeHeld(FINISH, endings, ({ status, output, error, atMs }) => [
+    status,
+    output,
+    error,
+    atMs,
+  ]);
 }
 
 /** Stores responses of running executions that have none. */
 export function* setResponses(responses: readonly NewResponse[]): Program<undefined[]> {
-  const rows = responses.map(({ lease, response }) => [...valuesOf(lease), response]);
-  yield* changeHeld(SET_RESPONSE, { attempts: 0, losses: 0 }, rows);
+  yield* changeHeld(SET_RESPONSE, responses, ({ response }) => [response]);
   for (const { lease } of responses) yield* notify("execution", lease.execution_id);
   return responses.map(() => undefined);
 }
 
-/** Requeues executions after a failed attempt and keeps its error. @returns the keys of the leases that were held */
-export function* retryExecutions(retries: readonly Retry[]): Program<string[]> {
-  return yield* changeHeld(
-    RETRY,
-    { attempts: 1, losses: 0 },
-    retries.map(({ lease, error, dueAtMs }) => [...valuesOf(lease), error, dueAtMs]),
-  );
+/** Requeues executions after a failed attempt and keeps its error. @returns those whose leases were held */
+export function* retryExecutions(retries: readonly Retry[]): Program<Retry[]> {
+  return yield* changeHeld(RETRY, retries, ({ error, dueAtMs }) => [error, dueAtMs]);
 }
 
-/** Requeues executions whose runner or worker was lost. @returns the keys of the leases that were held */
-export function* loseExecutions(losses: readonly LostLease[]): Program<string[]> {
-  return yield* changeHeld(
-    LOSE,
-    { attempts: 0, losses: 1 },
-    losses.map(({ lease, counts, alone, dueAtMs }) => [
-      ...valuesOf(lease),
-      counts ? 1 : 0,
-      alone ? 1 : 0,
-      dueAtMs,
-    ]),
-  );
+/** Requeues executions whose runner or worker was lost. @returns those whose leases were held */
+export function* loseExecutions(losses: readonly LostLease[]): Program<LostLease[]> {
+  return yield* changeHeld(LOSE, losses, ({ counts, alone, dueAtMs }) => [
+    counts ? 1 : 0,
+    alone ? 1 : 0,
+    dueAtMs,
+  ]);
 }
 
 /** Requeues executions that a worker has not finished when it shuts down. This is not a loss. */
-export function* handBackExecutions(leases: readonly Lease[], dueAtMs: number): Program<string[]> {
-  return yield* changeHeld(HAND_BACK, { attempts: 0, losses: 0 }, leases.map(valuesOf), dueAtMs);
+export function* handBackExecutions(leases: readonly Lease[], dueAtMs: number): Program<void> {
+  const changes = leases.map((lease) => ({ lease }));
+  yield* changeHeld(HAND_BACK, changes, () => [], dueAtMs);
 }
 
 /** Records failed attempts. */
@@ -244,23 +250,17 @@ export function* lockExecutionsOf(owner: string): Program<RunningExecution[]> {
   return yield* all<RunningExecution>(SELECT_OF_OWNER, owner);
 }
 
-/** @param added - what the statement adds to the attempts and losses of a lease */
-function* changeHeld(
+/** @returns the changes whose leases were held */
+function* changeHeld<Change extends { lease: Lease }>(
   sql: string,
-  added: { attempts: number; losses: number },
-  rows: readonly SqlValue[][],
+  changes: readonly Change[],
+  valuesOf: (change: Change) => SqlValue[],
   ...params: SqlValue[]
-): Program<string[]> {
-  const changed = yield* each<{ execution_id: string; attempt: number; losses: number }>(
-    sql,
-    rows,
-    ...params,
-  );
-  return changed.map(({ execution_id, attempt, losses }) =>
-    leaseKey({ execution_id, attempt: attempt - added.attempts, losses: losses - added.losses }),
-  );
-}
-
-function valuesOf(lease: Lease): SqlValue[] {
-  return [lease.org_id, lease.execution_id, lease.lease_owner, lease.attempt, lease.losses];
+): Program<Change[]> {
+  const rows = changes.map((change, at) => {
+    const { org_id, execution_id, lease_owner, attempt, losses } = change.lease;
+    return [at, org_id, execution_id, lease_owner, attempt, losses, ...valuesOf(change)];
+  });
+  const held = yield* each<{ at: number }>(sql, rows, ...params);
+  return held.flatMap(({ at }) => changes[at] ?? []);
 }

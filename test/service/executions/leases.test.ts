@@ -30,6 +30,10 @@ class HandPool implements Pools {
     return promise;
   }
 
+  ahead(): number {
+    return 0;
+  }
+
   free(): number {
     return 10 - this.attempts.length;
   }
@@ -393,6 +397,6 @@ function* act(what: string, lease: RunningExecution, text: string): Program<bool
   }
 }
 
-function isHeld(changed: readonly string[]): boolean {
+function isHeld(changed: readonly object[]): boolean {
   return changed.length === 1;
 }
