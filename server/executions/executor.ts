@@ -33,7 +33,14 @@ import type { AttemptResponse, Outcome, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
 import { Responses } from "./responses.ts";
 import { withoutDelay } from "./retry.ts";
-import { type AttemptSources, runAttempt } from "./run-attempt.ts";
+import {
+  type AttemptSettings,
+  type AttemptSources,
+  notStarted,
+  readSettings,
+  retryOf,
+  runAttempt,
+} from "./run-attempt.ts";
 import { afterAttempt, type Transition } from "./states.ts";
 import { stateOf, TransitionWriter } from "./write-transition.ts";
 
@@ -67,8 +74,11 @@ export class Executor {
   readonly #running = new Map<string, RunningExecution>();
   /** The spans of running attempts; empty without tracing. */
   readonly #spans = new Map<string, AttemptSpan>();
-  /** Resolve when a running execution has settled. */
-  readonly #settling = new Set<Promise<void>>();
+  /** Executions that run, or whose outcome is being written. */
+  #unsettled = 0;
+  #onSettled: () => void = () => {};
+  /** Executions that start at the end of this turn, by deployment. */
+  readonly #starting = new Map<string, RunningExecution[]>();
   /** Deployments that may have due executions. The least recently claimed one comes first. */
   readonly #ready = new Set<string>();
   readonly #claiming = new Set<string>();
@@ -153,7 +163,7 @@ export class Executor {
       const accepted = await this.#accepted.add({ execution: claimed, once });
       if (accepted.executionId === row.execution_id) {
         started = 1;
-        void this.#guard(() => this.#run(toRow(claimed), pools), row.execution_id);
+        this.#start(toRow(claimed), pools);
       }
       return accepted;
     } finally {
@@ -213,7 +223,11 @@ export class Executor {
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
     await this.#pools?.close(graceMs);
-    await Promise.all(this.#settling);
+    if (this.#unsettled > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onSettled = resolve;
+      });
+    }
     await this.#options.logs.flush();
   }
 
@@ -265,7 +279,7 @@ export class Executor {
           return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
         });
         claimed = rows.length;
-        for (const row of rows) void this.#guard(() => this.#run(row, pools), row.execution_id);
+        for (const row of rows) this.#start(row, pools);
       } finally {
         this.#limiter.hold(orgId, deploymentId, claimed - limit);
       }
@@ -290,16 +304,53 @@ export class Executor {
     return orgId;
   }
 
-  /** Runs an execution that holds a slot. */
-  async #run(row: RunningExecution, pools: Pools): Promise<void> {
-    const settled = Promise.withResolvers<void>();
-    this.#settling.add(settled.promise);
+  /** Runs an execution that holds a slot, together with those of its deployment that start in the same turn. */
+  #start(row: RunningExecution, pools: Pools): void {
+    this.#unsettled += 1;
     this.#running.set(row.execution_id, row);
     this.#options.onAttempt?.(row.execution_id);
+    const starting = this.#starting.get(row.deployment_id);
+    if (starting !== undefined) {
+      starting.push(row);
+      return;
+    }
+    const rows = [row];
+    this.#starting.set(row.deployment_id, rows);
+    queueMicrotask(() => {
+      this.#starting.delete(row.deployment_id);
+      void this.#runAll(rows, pools);
+    });
+  }
+
+  /** Runs executions of one deployment. Never rejects. */
+  async #runAll(rows: readonly RunningExecution[], pools: Pools): Promise<void> {
+    let settings: AttemptSettings | { error: unknown };
+    try {
+      settings = await readSettings(this.#options, rows[0] as RunningExecution);
+    } catch (error) {
+      settings = { error };
+    }
+    for (const row of rows) void this.#run(row, settings, pools);
+  }
+
+  /** Runs an execution to the end of its attempt. Never rejects. */
+  async #run(
+    row: RunningExecution,
+    settings: AttemptSettings | { error: unknown },
+    pools: Pools,
+  ): Promise<void> {
     const startedMs = performance.now();
     const span = this.#options.tracer?.attempt(row) ?? null;
     if (span !== null) this.#spans.set(row.execution_id, span);
-    const { outcome, retry } = await runAttempt(this.#options, row, pools, span?.context ?? null);
+    let outcome: Outcome;
+    let retry: RetryPolicy | null = null;
+    try {
+      if ("error" in settings) throw settings.error;
+      retry = retryOf(settings, row);
+      outcome = await runAttempt(this.#options, settings, row, pools, span?.context ?? null);
+    } catch (error) {
+      outcome = notStarted(error);
+    }
     countAttempt(row, outcome, startedMs);
     if (span !== null) {
       this.#spans.delete(row.execution_id);
@@ -311,10 +362,13 @@ export class Executor {
     if (this.#ready.size > 0) this.#pump();
     try {
       await this.#settle(row, retry, outcome);
+      this.#lastError = null;
+    } catch (error) {
+      this.#failed(error, row.execution_id);
     } finally {
       if (this.#running.get(row.execution_id) === row) this.#running.delete(row.execution_id);
-      this.#settling.delete(settled.promise);
-      settled.resolve();
+      this.#unsettled -= 1;
+      if (this.#unsettled === 0) this.#onSettled();
     }
   }
 
@@ -326,7 +380,8 @@ export class Executor {
     if (this.#closing && outcome.type === "lost") return this.#transitions.handBack(row);
     const retry = policy !== null && retriesAtOnce ? withoutDelay(policy) : policy;
     const state = { ...stateOf(row), retry };
-    await this.#responses.written(row);
+    const responding = this.#responses.written(row);
+    if (responding !== null) await responding;
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
     const held = await this.#untilWritten(row, transition);
     if (held) {
@@ -415,14 +470,18 @@ export class Executor {
   }
 
   /** An error of the store must not end the process. The leases expire, and the executions run again. */
-  async #guard(work: () => Promise<void>, executionId?: string): Promise<void> {
+  async #guard(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#lastError = null;
     } catch (error) {
-      if (this.#closing) return;
-      this.#lastError = error instanceof Error ? error.message : String(error);
-      log.error("The executor failed", { reason: this.#lastError, execution_id: executionId });
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown, executionId?: string): void {
+    if (this.#closing) return;
+    this.#lastError = reasonOf(error);
+    log.error("The executor failed", { reason: this.#lastError, execution_id: executionId });
   }
 }

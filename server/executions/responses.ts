@@ -30,10 +30,12 @@ export class Responses {
     this.#writing.set(row.execution_id, this.#write(row, row.response));
   }
 
-  /** Resolves when the response of an execution, if there is one, is on disk: its end must not be visible before. */
-  async written({ execution_id }: RunningExecution): Promise<void> {
-    const writing = this.#writing.get(execution_id);
-    if (writing !== undefined) await writing;
+  /**
+   * Resolves when the response of an execution is on disk: its end must not be visible before. Null when nothing is being
+   * written.
+   */
+  written({ execution_id }: RunningExecution): Promise<void> | null {
+    return this.#writing.get(execution_id) ?? null;
   }
 
   async #write(row: RunningExecution, response: string): Promise<void> {

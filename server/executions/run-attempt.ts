@@ -5,6 +5,7 @@ import type { Redactor } from "../secrets/redactor.ts";
 import type { OpenedSecrets } from "../secrets/vault.ts";
 import { parseStored } from "../store/tables/json.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
+import { reasonOf } from "../telemetry/log/index.ts";
 import { alertRetries, deliverAlert } from "./alerts/deliver.ts";
 import type { Post } from "./alerts/post.ts";
 import type { Outcome, Pools, Violation } from "./pool/contract.ts";
@@ -19,62 +20,66 @@ export interface AttemptSources {
   post: Post;
 }
 
-/** Returns the outcome without values of secrets, and the retry policy. Never rejects. */
+/** What the executions of one deployment have in common. */
+export interface AttemptSettings {
+  definition: ProjectDefinition;
+  secrets: OpenedSecrets;
+  vars: Vars;
+}
+
+/** @throws Error when the deployment or the secrets cannot be read */
+export async function readSettings(
+  sources: AttemptSources,
+  { org_id, deployment_id, environment }: RunningExecution,
+): Promise<AttemptSettings> {
+  const definition = await sources.definitionOf(org_id, deployment_id);
+  const secrets = await sources.secretsOf(org_id, environment);
+  return { definition, secrets, vars: varsOf(definition, environment) };
+}
+
+/** Returns the outcome without values of secrets. */
 export async function runAttempt(
   sources: AttemptSources,
+  settings: AttemptSettings,
   row: RunningExecution,
   pools: Pools,
   trace: string | null = null,
-): Promise<{ outcome: Outcome; retry: RetryPolicy | null }> {
-  let retry: RetryPolicy | null = row.kind === "alert" ? alertRetries : null;
-  try {
-    const definition = await sources.definitionOf(row.org_id, row.deployment_id);
-    const target = targetOf(definition, row);
-    retry = target?.retry ?? retry;
-    const outcome = await (row.kind === "alert"
-      ? sendAlert(sources, row, definition)
-      : run(sources, row, target, varsOf(definition, row.environment), pools, trace));
-    const redactor = sources.redactorOf(row.org_id);
-    return { outcome: redactor === undefined ? outcome : redactOutcome(redactor, outcome), retry };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return {
-      outcome: { type: "lost", reason: `The attempt could not be started: ${reason}`, suspect: false },
-      retry,
-    };
-  }
-}
-
-function targetOf({ agents, workflows }: ProjectDefinition, { kind, name }: RunningExecution) {
-  const targets = { agent: agents, workflow: workflows, alert: [] }[kind];
-  return targets.find((candidate) => candidate.name === name);
-}
-
-async function sendAlert(
-  sources: AttemptSources,
-  row: RunningExecution,
-  { onFailure }: ProjectDefinition,
 ): Promise<Outcome> {
-  const { values } = await sources.secretsOf(row.org_id, row.environment);
-  if (row.cancel_requested === 1) return { type: "cancelled" };
-  return deliverAlert(row, onFailure, values, sources.post);
+  const outcome = await start(sources, settings, row, pools, trace);
+  const redactor = sources.redactorOf(row.org_id);
+  return redactor === undefined ? outcome : redactOutcome(redactor, outcome);
 }
 
-async function run(
-  sources: AttemptSources,
+export function notStarted(error: unknown): Outcome {
+  return { type: "lost", reason: `The attempt could not be started: ${reasonOf(error)}`, suspect: false };
+}
+
+export function retryOf(settings: AttemptSettings, row: RunningExecution): RetryPolicy | null {
+  return row.kind === "alert" ? alertRetries : (targetOf(settings.definition, row)?.retry ?? null);
+}
+
+function targetOf(
+  { agents, workflows }: ProjectDefinition,
+  { kind, name }: RunningExecution,
+): TargetDefinition | undefined {
+  return (kind === "agent" ? agents : workflows).find((candidate) => candidate.name === name);
+}
+
+function start(
+  { post }: AttemptSources,
+  { definition, secrets, vars }: AttemptSettings,
   row: RunningExecution,
-  target: TargetDefinition | undefined,
-  vars: Vars,
   pools: Pools,
   trace: string | null,
-): Promise<Outcome> {
+): Outcome | Promise<Outcome> {
+  if (row.cancel_requested === 1) return { type: "cancelled" };
+  if (row.kind === "alert") return deliverAlert(row, definition.onFailure, secrets.values, post);
+  const target = targetOf(definition, row);
   if (target === undefined) {
     const message = `The deployment has no ${row.kind} '${row.name}'.`;
     const error = { name: "NotFoundError", message, stack: "" };
     return { type: "failed", error, final: true, reason: "load" };
   }
-  const { values, unreadable } = await sources.secretsOf(row.org_id, row.environment);
-  if (row.cancel_requested === 1) return { type: "cancelled" };
   return pools.run({
     executionId: row.execution_id,
     organizationId: row.org_id,
@@ -87,8 +92,8 @@ async function run(
     attemptNumber: row.attempt,
     trigger: row.origin,
     timeoutMs: target.timeoutSeconds * 1000,
-    secrets: { ...values },
-    unreadableSecrets: unreadable,
+    secrets: secrets.values,
+    unreadableSecrets: secrets.unreadable,
     vars,
     alone: row.alone === 1,
     trace,

@@ -34,7 +34,7 @@ export interface Attempt {
   trigger: Context["trigger"];
   /** Counts from the assignment to a runner. Time in the queue does not count. */
   timeoutMs: number;
-  secrets: Record<string, string>;
+  secrets: Readonly<Record<string, string>>;
   /** Variables of the project. Absent without any. */
   vars?: Vars;
   /** Names of secrets whose use fails the attempt. */

@@ -42,8 +42,8 @@ export class DeploymentPool {
   readonly #options: PoolOptions;
   readonly #onEmpty: () => void;
   readonly #runners = new Set<RunnerProcess>();
-  /** The runner of each running attempt, by execution. */
-  readonly #owners = new Map<string, RunnerProcess>();
+  /** The runner of each attempt, by execution; null while it waits. */
+  readonly #owners = new Map<string, RunnerProcess | null>();
   readonly #startLimiter = new StartLimiter();
   #queue: WaitingAttempt[] = [];
   #checks: WaitingCheck[] = [];
@@ -53,6 +53,7 @@ export class DeploymentPool {
   #limitTimer: ReturnType<typeof setTimeout> | undefined;
   #retired = false;
   #pumping = false;
+  #pumpScheduled = false;
 
   /** @param onEmpty - called each time that the pool has neither an attempt nor a runner left */
   constructor(deploymentId: string, options: PoolOptions, onEmpty: () => void) {
@@ -91,10 +92,16 @@ export class DeploymentPool {
     counts.waitingAttempts += this.#queue.length;
   }
 
+  /** Whether an attempt of the execution runs or waits here. */
+  has(executionId: string): boolean {
+    return this.#owners.has(executionId);
+  }
+
   run(attempt: Attempt): Promise<Outcome> {
     return new Promise((resolve) => {
+      this.#owners.set(attempt.executionId, null);
       this.#queue.push({ attempt, resolve });
-      this.#pump();
+      this.#pumpSoon();
     });
   }
 
@@ -132,15 +139,15 @@ export class DeploymentPool {
 
   /** False when the execution is not here. */
   cancel(executionId: string): boolean {
-    const index = this.#queue.findIndex(({ attempt }) => attempt.executionId === executionId);
-    if (index >= 0) {
-      for (const { resolve } of this.#queue.splice(index, 1)) resolve({ type: "cancelled" });
-      this.#pump();
-      return true;
-    }
     const runner = this.#owners.get(executionId);
-    runner?.cancel(executionId);
-    return runner !== undefined;
+    if (runner === undefined) return false;
+    if (runner !== null) runner.cancel(executionId);
+    else {
+      const index = this.#queue.findIndex(({ attempt }) => attempt.executionId === executionId);
+      for (const waiting of this.#queue.splice(index, 1)) this.#settle(waiting, { type: "cancelled" });
+      this.#pump();
+    }
+    return true;
   }
 
   /** @throws Error when no runner can be started */
@@ -157,7 +164,7 @@ export class DeploymentPool {
 
   /** Ends the waiting attempts with an outcome. */
   settleQueue(outcome: Outcome): void {
-    for (const { resolve } of this.#queue.splice(0)) resolve(outcome);
+    for (const waiting of this.#queue.splice(0)) this.#settle(waiting, outcome);
     for (const { resolve } of this.#checks.splice(0)) resolve(null);
     this.#pump();
   }
@@ -167,6 +174,21 @@ export class DeploymentPool {
     this.#retired = true;
     for (const runner of this.#runners) runner.end(reason);
     this.settleQueue(lost(reason));
+  }
+
+  #settle({ attempt, resolve }: WaitingAttempt, outcome: Outcome): void {
+    this.#owners.delete(attempt.executionId);
+    resolve(outcome);
+  }
+
+  /** Pumps once for all attempts that start and end in this turn of the event loop. */
+  #pumpSoon(): void {
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
+    queueMicrotask(() => {
+      this.#pumpScheduled = false;
+      this.#pump();
+    });
   }
 
   /** Assigns waiting attempts to runners, and starts and drains runners as needed. */
@@ -191,13 +213,10 @@ export class DeploymentPool {
     if (this.empty) this.#onEmpty();
   }
 
-  #assign({ attempt, resolve }: WaitingAttempt, runner: RunnerProcess): void {
-    const { executionId } = attempt;
-    this.#owners.set(executionId, runner);
-    runner.run(attempt, (outcome) => {
-      this.#owners.delete(executionId);
-      resolve(outcome);
-    });
+  #assign(waiting: WaitingAttempt, runner: RunnerProcess): void {
+    const { attempt } = waiting;
+    this.#owners.set(attempt.executionId, runner);
+    runner.run(attempt, (outcome) => this.#settle(waiting, outcome));
   }
 
   #roomiestRunner(): RunnerProcess | undefined {
@@ -306,7 +325,7 @@ export class DeploymentPool {
       span: (executionId, span) => events.span?.(executionId, span),
       runChildExecution: (executionId, request, signal) =>
         events.runChildExecution(executionId, request, signal),
-      changed: () => this.#pump(),
+      changed: () => this.#pumpSoon(),
       misbehaved: () => {
         metrics.runnerFailures.add();
         this.#limit();

@@ -30,8 +30,6 @@ class AllPools implements Pools {
   readonly #cleaned: Promise<void>;
   /** Kept until the server ends: a pool remembers how often its runners had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
-  /** The pool of each execution that runs or waits here. */
-  readonly #owners = new Map<string, DeploymentPool>();
   #closed = false;
   #onEmpty: () => void = () => {};
 
@@ -47,16 +45,13 @@ class AllPools implements Pools {
     };
   }
 
-  async run(attempt: Attempt): Promise<Outcome> {
-    if (this.#closed) return lost(closingReason);
-    if (this.#owners.has(attempt.executionId)) return lost("An earlier attempt is still running here");
+  run(attempt: Attempt): Promise<Outcome> {
+    if (this.#closed) return Promise.resolve(lost(closingReason));
     const pool = this.#pool(attempt.deploymentId);
-    this.#owners.set(attempt.executionId, pool);
-    try {
-      return await pool.run(attempt);
-    } finally {
-      this.#owners.delete(attempt.executionId);
+    if (pool.has(attempt.executionId)) {
+      return Promise.resolve(lost("An earlier attempt is still running here"));
     }
+    return pool.run(attempt);
   }
 
   free(deploymentId: string): number {
@@ -72,7 +67,8 @@ class AllPools implements Pools {
   }
 
   cancel(executionId: string): boolean {
-    return this.#owners.get(executionId)?.cancel(executionId) ?? false;
+    for (const pool of this.#pools.values()) if (pool.has(executionId)) return pool.cancel(executionId);
+    return false;
   }
 
   async warm(deploymentId: string): Promise<void> {

@@ -72,7 +72,7 @@ export interface AttemptMessage {
   input: JsonObject;
   attemptNumber: number;
   trigger: Context["trigger"];
-  secrets: Record<string, string>;
+  secrets: Readonly<Record<string, string>>;
   vars: Record<string, string | number | boolean>;
   /** Names of secrets that the server could not open. Code that reads one gets an error. */
   unreadableSecrets: readonly string[];
