@@ -5,12 +5,14 @@ import { Layout } from "./components/layout.tsx";
 import { Notices } from "./components/notices.tsx";
 import { route } from "./lib/router.ts";
 import { session } from "./lib/session.ts";
+import { ComparePage } from "./pages/compare.tsx";
 import { DeliveryPage } from "./pages/delivery.tsx";
 import { DeploymentPage } from "./pages/deployment.tsx";
 import { DeploymentsPage } from "./pages/deployments.tsx";
 import { ExecutionPage } from "./pages/execution.tsx";
 import { ExecutionsPage } from "./pages/executions.tsx";
 import { KeysPage } from "./pages/keys.tsx";
+import { MappingPage } from "./pages/mapping.tsx";
 import { NotFoundPage } from "./pages/not-found.tsx";
 import { OverviewPage } from "./pages/overview.tsx";
 import { RunPage } from "./pages/run.tsx";
@@ -53,15 +55,17 @@ function pageOf(section: string, id: string | undefined, query: URLSearchParams)
     case "overview":
       return <OverviewPage query={query} />;
     case "executions":
+      if (id === "compare") return <ComparePage query={query} />;
       return id === undefined ? <ExecutionsPage query={query} /> : <ExecutionPage id={id} />;
     case "run":
       return <RunPage query={query} />;
     case "webhooks":
+      if (id === "mapping") return <MappingPage query={query} />;
       return id === undefined ? <WebhooksPage query={query} /> : <DeliveryPage id={id} />;
     case "schedules":
       return id === undefined ? <SchedulesPage /> : <SchedulePage name={id} query={query} />;
     case "deployments":
-      return id === undefined ? <DeploymentsPage query={query} /> : <DeploymentPage id={id} />;
+      return id === undefined ? <DeploymentsPage query={query} /> : <DeploymentPage id={id} query={query} />;
     case "secrets":
       return <SecretsPage />;
     case "keys":

@@ -8,10 +8,19 @@ import { Scroll } from "./scroll.tsx";
 export interface Column<Row> {
   title: string;
   cell(row: Row): ComponentChildren;
-  /** Columns that a phone leaves out. */
+  /** Columns that a screen between phone and tablet leaves out. */
   wide?: boolean;
   numeric?: boolean;
 }
+
+/** With explicit roles, a table that a phone shows as cards stays one for assistive technology. */
+const role = {
+  table: { role: "table" },
+  rowgroup: { role: "rowgroup" },
+  row: { role: "row" },
+  columnheader: { role: "columnheader" },
+  cell: { role: "cell" },
+} as const;
 
 export function Table<Row>({
   label,
@@ -28,21 +37,21 @@ export function Table<Row>({
     [wide ? "wide" : "", numeric ? "numeric" : ""].join(" ").trim();
   return (
     <Scroll label={label}>
-      <table class="rows">
-        <thead>
-          <tr>
+      <table class="rows" {...role.table}>
+        <thead {...role.rowgroup}>
+          <tr {...role.row}>
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={classOf(column)}>
+              <th key={column.title} scope="col" {...role.columnheader} class={classOf(column)}>
                 {column.title}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...role.rowgroup}>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} {...role.row}>
               {columns.map((column) => (
-                <td key={column.title} class={classOf(column)} data-title={column.title}>
+                <td key={column.title} {...role.cell} class={classOf(column)} data-title={column.title}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -23,6 +23,15 @@ export function DeliveryPage({ id }: { id: string }) {
   return (
     <>
       <Heading title={`Delivery to ${data.name}/${data.slug}`}>
+        <a
+          class="button"
+          href={href(["webhooks", "mapping"], {
+            ...{ environment: data.environment, name: data.name, slug: data.slug },
+            delivery: data.deliveryId,
+          })}
+        >
+          Try a mapping
+        </a>
         {allows("trigger") ? (
           <ConfirmButton
             label="Redeliver"

@@ -3,40 +3,41 @@ import { useState } from "preact/hooks";
 import { emptySnapshot, type Plan, planChanges } from "../../project/plan/plan.ts";
 import { snapshotOfDeployment } from "../../project/plan/snapshot.ts";
 import type { DeployedTarget, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
-import { Card, Facts, Failure, FullTime, Heading, Id, Loading, Status } from "../components/basics.tsx";
+import { Card, Facts, Failure, FullTime, Heading, Loading, Status } from "../components/basics.tsx";
 import { ConfirmButton } from "../components/confirm.tsx";
 import { api } from "../lib/api.ts";
-import { bytesText, countText, durationText, secondsOf } from "../lib/format.ts";
+import { bytesText, countText, dateOf, durationText, localTime, secondsOf, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { act } from "../lib/notices.ts";
-import { go, href } from "../lib/router.ts";
+import { go, href, setQuery } from "../lib/router.ts";
 import { allows } from "../lib/session.ts";
 
-/** The deployment, and the one that was created before it in its project and environment. */
-async function load(deploymentId: string, signal: AbortSignal) {
+/**
+ * The deployment, the others of its project, and the one that it is compared with: by default the one that was created before
+ * it in its environment.
+ */
+async function load(deploymentId: string, other: string, signal: AbortSignal) {
   const deployment = await api.deployments.getDeployment({ deploymentId, includeFiles: true }, { signal });
   const { project, environment } = deployment;
-  const { deployments } = await api.deployments.listDeployments(
-    { project, environment, pageSize: 200 },
-    { signal },
-  );
+  const { deployments } = await api.deployments.listDeployments({ project, pageSize: 200 }, { signal });
   const older = deployments.slice(deployments.findIndex((one) => one.deploymentId === deploymentId) + 1);
-  const previous = older.find(({ status }) => status === "superseded" || status === "active");
+  const previous = older.find(
+    (one) => one.environment === environment && (one.status === "superseded" || one.status === "active"),
+  );
+  const compared = other === "" ? (previous?.deploymentId ?? "") : other;
   const before =
-    previous === undefined
+    compared === ""
       ? null
-      : await api.deployments.getDeployment(
-          { deploymentId: previous.deploymentId, includeFiles: true },
-          { signal },
-        );
-  return { deployment, before };
+      : await api.deployments.getDeployment({ deploymentId: compared, includeFiles: true }, { signal });
+  return { deployment, before, deployments };
 }
 
-export function DeploymentPage({ id }: { id: string }) {
-  const { data, error, loading, reload } = useLoad((signal) => load(id, signal), id);
+export function DeploymentPage({ id, query }: { id: string; query: URLSearchParams }) {
+  const other = query.get("compare") ?? "";
+  const { data, error, loading, reload } = useLoad((signal) => load(id, other, signal), `${id} ${other}`);
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;
   if (loading || data === undefined) return <Loading />;
-  const { deployment, before } = data;
+  const { deployment, before, deployments } = data;
   const { createdBy, warnings } = deployment;
   return (
     <>
@@ -72,14 +73,7 @@ export function DeploymentPage({ id }: { id: string }) {
         />
       </Card>
       <Card title={before === null ? "Content" : "Changes"}>
-        {before === null ? null : (
-          <p class="dim">
-            Compared with{" "}
-            <a href={href(["deployments", before.deploymentId])}>
-              {before.version} <Id value={before.deploymentId} />
-            </a>
-          </p>
-        )}
+        <Compared with={before?.deploymentId ?? ""} deployment={deployment} others={deployments} />
         <Changes
           plan={planChanges(
             before === null ? emptySnapshot : snapshotOfDeployment(before),
@@ -94,6 +88,45 @@ export function DeploymentPage({ id }: { id: string }) {
       <Files deployment={deployment} />
     </>
   );
+}
+
+function Compared({
+  with: compared,
+  deployment,
+  others,
+}: {
+  with: string;
+  deployment: Deployment;
+  others: readonly Deployment[];
+}) {
+  const options = others.filter(
+    ({ deploymentId, status }) => deploymentId !== deployment.deploymentId && status !== "deleted",
+  );
+  if (options.length === 0 && compared === "") return null;
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Compared with
+        <select value={compared} onChange={(event) => setQuery({ compare: event.currentTarget.value })}>
+          {options.map(({ deploymentId, version, environment, status, createdAt }) => (
+            <option key={deploymentId} value={deploymentId}>
+              {[version, environment, status, shortId(deploymentId), timeOf(createdAt)].join(" · ")}
+            </option>
+          ))}
+        </select>
+      </label>
+      {compared === "" ? null : (
+        <a class="button" href={href(["deployments", compared])}>
+          Open it
+        </a>
+      )}
+    </form>
+  );
+}
+
+function timeOf(time: Deployment["createdAt"]): string {
+  const date = dateOf(time);
+  return date === null ? "" : localTime(date);
 }
 
 function Changes({ plan }: { plan: Plan }) {

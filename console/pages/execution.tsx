@@ -24,6 +24,7 @@ import { useLoad, useStream } from "../lib/load.ts";
 import { act } from "../lib/notices.ts";
 import { go, href } from "../lib/router.ts";
 import { allows } from "../lib/session.ts";
+import { toJson } from "../lib/value.ts";
 import { tookOf } from "./executions.tsx";
 
 /** Entries that the page keeps; `svc logs` shows all. */
@@ -35,6 +36,7 @@ export function ExecutionPage({ id }: { id: string }) {
     id,
   );
   const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const [withChildren, setWithChildren] = useState(false);
   const cursor = useRef("");
   const { broken } = useStream(async (signal) => {
     const events = api.executions.watchExecution({ executionId: id, after: cursor.current }, { signal });
@@ -56,6 +58,9 @@ export function ExecutionPage({ id }: { id: string }) {
   return (
     <>
       <Heading title={data.name}>
+        <a class="button" href={href(["executions", "compare"], { a: id, b: data.replayOf })}>
+          Compare
+        </a>
         <Actions execution={data} onChange={reload} />
       </Heading>
       <Summary execution={data} />
@@ -78,7 +83,7 @@ export function ExecutionPage({ id }: { id: string }) {
           {data.outputOmitted ? (
             <p class="dim">Too large to show here.</p>
           ) : data.status === "succeeded" ? (
-            <Json value={data.output === undefined ? null : toJsonValue(data)} label="output" />
+            <Json value={toJson(data.output)} label="output" />
           ) : (
             <p class="dim">{isEnd(data.status) ? "None." : "Not yet."}</p>
           )}
@@ -87,10 +92,40 @@ export function ExecutionPage({ id }: { id: string }) {
       {data.mapping.length === 0 ? null : <Mapping execution={data} />}
       <Card title="Log">
         {broken ? <p class="dim">The connection is interrupted. Reconnecting …</p> : null}
-        <LogView lines={lines} live={!isEnd(data.status)} />
+        {data.childCount === 0 ? null : (
+          <label class="toggle">
+            <input
+              type="checkbox"
+              checked={withChildren}
+              onChange={(event) => setWithChildren(event.currentTarget.checked)}
+            />
+            With the entries of child executions
+          </label>
+        )}
+        {withChildren ? (
+          <TreeLog id={id} live={!isEnd(data.status)} />
+        ) : (
+          <LogView lines={lines} live={!isEnd(data.status)} />
+        )}
       </Card>
     </>
   );
+}
+
+/** The entries of the execution and of its child executions, in the order of their times. */
+function TreeLog({ id, live }: { id: string; live: boolean }) {
+  const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const cursor = useRef("");
+  useStream(async (signal) => {
+    const request = { executionId: id, includeChildren: true, follow: live, lines: maxLines };
+    for await (const { log } of api.executions.tailLogs({ ...request, after: cursor.current }, { signal })) {
+      if (log === undefined) continue;
+      cursor.current = log.cursor;
+      setLines((known) => [...known, log].slice(-maxLines));
+    }
+    return !live;
+  }, `${id} ${live}`);
+  return <LogView lines={lines} live={live} names />;
 }
 
 /** The only attempt of a failed execution is its error. */
@@ -247,24 +282,4 @@ function Actions({ execution, onChange }: { execution: Execution; onChange(): Pr
       </button>
     </>
   );
-}
-
-/** `google.protobuf.Value` as JSON. */
-function toJsonValue({ output }: Execution): unknown {
-  const convert = (value: NonNullable<Execution["output"]>): unknown => {
-    switch (value.kind.case) {
-      case "structValue":
-        return Object.fromEntries(
-          Object.entries(value.kind.value.fields).map(([name, one]) => [name, convert(one)]),
-        );
-      case "listValue":
-        return value.kind.value.values.map(convert);
-      case "nullValue":
-      case undefined:
-        return null;
-      default:
-        return value.kind.value;
-    }
-  };
-  return output === undefined ? null : convert(output);
 }

@@ -1,12 +1,15 @@
 /** Webhook URLs, and the deliveries to them. */
+import { useState } from "preact/hooks";
 import type { Delivery, Webhook } from "../../proto/svc/v1/webhook_pb.ts";
 import { Card, Copy, Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
+import { Redeliver } from "../components/redeliver.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
 import { api, environments } from "../lib/api.ts";
 import { useList } from "../lib/list.ts";
 import { useLive } from "../lib/live.ts";
 import { useLoad } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
+import { allows } from "../lib/session.ts";
 
 interface Row extends Webhook {
   target: string;
@@ -32,12 +35,16 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: "Mapping",
-    cell: ({ fieldMapping }) =>
-      Object.entries(fieldMapping).map(([path, parameter]) => (
-        <div key={path}>
-          <code>{path}</code> → <code>{parameter}</code>
-        </div>
-      )),
+    cell: ({ fieldMapping, environment, target, slug }) => (
+      <>
+        {Object.entries(fieldMapping).map(([path, parameter]) => (
+          <div key={path}>
+            <code>{path}</code> → <code>{parameter}</code>
+          </div>
+        ))}
+        <a href={href(["webhooks", "mapping"], { environment, name: target, slug })}>Try a mapping</a>
+      </>
+    ),
     wide: true,
   },
 ];
@@ -100,6 +107,26 @@ function Deliveries({ query }: { query: URLSearchParams }) {
   }, outcome);
   useLive(list.refresh);
   const { rows, error, refresh } = list;
+  const [selected, setSelected] = useState<readonly Delivery[]>([]);
+  const isSelected = ({ deliveryId }: Delivery) => selected.some((one) => one.deliveryId === deliveryId);
+  const toggle = (delivery: Delivery) =>
+    setSelected(
+      isSelected(delivery)
+        ? selected.filter(({ deliveryId }) => deliveryId !== delivery.deliveryId)
+        : [...selected, delivery],
+    );
+  const selection: Column<Delivery> = {
+    title: "Select",
+    cell: (delivery) => (
+      <input
+        type="checkbox"
+        aria-label={`Select ${delivery.deliveryId}`}
+        checked={isSelected(delivery)}
+        onChange={() => toggle(delivery)}
+      />
+    ),
+  };
+  const mayRedeliver = allows("trigger");
   return (
     <Card title="Deliveries">
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
@@ -112,12 +139,18 @@ function Deliveries({ query }: { query: URLSearchParams }) {
             ))}
           </select>
         </label>
+        {mayRedeliver && rows !== undefined && rows.length > 0 ? (
+          <button type="button" onClick={() => setSelected(selected.length === 0 ? rows : [])}>
+            {selected.length === 0 ? "Select all shown" : "Select none"}
+          </button>
+        ) : null}
       </form>
+      {mayRedeliver ? <Redeliver selected={selected} onDone={() => setSelected([])} /> : null}
       {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
       {rows === undefined ? null : rows.length > 0 ? (
         <Table
           label="Deliveries"
-          columns={deliveryColumns}
+          columns={mayRedeliver ? [...deliveryColumns, selection] : deliveryColumns}
           rows={rows}
           keyOf={({ deliveryId }) => deliveryId}
         />

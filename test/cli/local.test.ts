@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { differences } from "../../cli/diff/json.ts";
+import { differences } from "../../project/plan/json-differences.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
 import { newProjectFiles, projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 

@@ -202,6 +202,74 @@ onRuntime("node", "the console", {}, (server) => {
     await page.context().close();
   });
 
+  test("tries a mapping on a payload, and redelivers selected deliveries", async () => {
+    for (const title of ["first", "last"]) {
+      await call(server, "POST", hookUrl, { json: { issue: { title, labels: ["bug"] } }, key: null });
+    }
+    const page = await signedIn();
+    await section(page, "Webhooks");
+    await page.getByRole("link", { name: "Try a mapping" }).click();
+    await heading(page, "Mapping of triage/issue");
+    const input = page.getByRole("region", { name: "input", exact: true });
+    await input.getByText('"title": "last"').waitFor();
+    await page.getByRole("button", { name: "Add an entry" }).click();
+    await page.getByLabel("Path 2").fill("issue.labels[3]");
+    await page.getByLabel("Parameter 2").fill("label");
+    await page.getByText("issue.labels has 1 element").waitFor();
+    await page.getByLabel("Path 2").fill("issue.labels[0]");
+    await input.getByText('"label": "bug"').waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
+    await section(page, "Webhooks");
+    await page.getByLabel("Outcome").selectOption("accepted");
+    for (const box of await page.getByRole("checkbox", { name: /^Select dlv_/ }).all()) await box.check();
+    await page.getByRole("button", { name: "Redeliver 2" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Redeliver 2" }).click();
+    await page.getByText("2 of 2").waitFor();
+    expect(await page.getByRole("region", { name: "Redelivered" }).getByRole("link").count()).toBe(2);
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("compares two executions, and an execution with its children's log", async () => {
+    const page = await signedIn();
+    const [a, b] = [await run("triage", { title: "one" }), await run("triage", { title: "two" })];
+    const tree = await run("backlog");
+    for (const id of [a, b, tree]) await ended(server, id);
+    await page.goto(`${server.url}/console/#/executions/${a}`);
+    await page.getByRole("link", { name: "Compare" }).click();
+    await heading(page, "Compare triage");
+    await page.getByLabel("Compared with").selectOption(b);
+    const output = page.getByRole("region", { name: "Differences of the output" });
+    await output.getByText("two", { exact: true }).waitFor();
+    expect(await output.textContent()).toBe("titleonetwo");
+    expect(await seriousFaults(page)).toEqual([]);
+    await page.goto(`${server.url}/console/#/executions/${tree}`);
+    await page.getByLabel("With the entries of child executions").check();
+    await page.getByRole("log").getByText("priority of two").waitFor();
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("compares a deployment with any other", async () => {
+    const code = "export default () => 1;";
+    const first = await deploy(server, { name: "other", agents: { stays: code, goes: code } });
+    await deploy(server, { name: "other", version: "2.0.0", agents: { stays: code } });
+    const last = await deploy(server, {
+      name: "other",
+      version: "3.0.0",
+      agents: { stays: code, comes: code },
+    });
+    const page = await signedIn();
+    await page.goto(`${server.url}/console/#/deployments/${last.deployment_id}`);
+    await page.getByText("agents/comes.ts").first().waitFor();
+    expect(await page.locator(".changes").getByText("removed").count()).toBe(0);
+    await page.getByLabel("Compared with").selectOption(first.deployment_id);
+    await page.locator(".changes .removed").first().waitFor();
+    expect(page.url()).toContain(`compare=${first.deployment_id}`);
+    expect(problems(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test("pauses and resumes a schedule", async () => {
     const page = await signedIn();
     await section(page, "Schedules");
@@ -340,12 +408,17 @@ onRuntime("node", "the console", {}, (server) => {
       await page.screenshot({ path: join(shots ?? "", `sign-in-${name}-${theme}.png`) });
       await signIn(page, server.apiKey);
       const tree = await run("backlog");
-      for (const one of [...pages, `executions/${tree}`]) {
+      const more = [
+        `executions/${tree}`,
+        `executions/compare?a=${tree}&b=${await run("backlog")}`,
+        "webhooks/mapping?name=triage&slug=issue",
+      ];
+      for (const one of [...pages, ...more]) {
         await page.goto(`${server.url}/console/#/${one}`);
         await page.locator("h1").first().waitFor();
         await page.locator(".loading").waitFor({ state: "detached" });
         await page.waitForTimeout(500);
-        const file = `${one.split("/")[0]}${one.includes("/") ? "-one" : ""}-${name}-${theme}.png`;
+        const file = `${one.split("?")[0]?.replace("/", "-").slice(0, 18)}-${name}-${theme}.png`;
         await page.screenshot({ path: join(shots ?? "", file), fullPage: true });
       }
       await page.context().close();

@@ -1,9 +1,9 @@
+import { type Difference, differences } from "../../../project/plan/json-differences.ts";
 import type { Execution } from "../../../proto/svc/v1/execution_pb.ts";
 import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { Exit } from "../../app/errors.ts";
 import { executionId, output } from "../../app/options.ts";
-import { type Difference, differences } from "../../diff/json.ts";
 import { stdoutColors as colors } from "../../terminal/colors.ts";
 import { print, printJson } from "../../terminal/output.ts";
 import { report } from "../../terminal/report.ts";
