@@ -31,7 +31,7 @@ export function Redeliver({ selected, onDone }: { selected: readonly Delivery[];
     onDone();
   };
   return (
-    <>
+    <div class="redelivery">
       <ConfirmButton
         label={selected.length === 0 ? "Redeliver" : `Redeliver ${selected.length}`}
         question={`Run ${countText(selected.length, "payload")} again?`}
@@ -61,6 +61,6 @@ export function Redeliver({ selected, onDone }: { selected: readonly Delivery[];
           </ul>
         </Card>
       )}
-    </>
+    </div>
   );
 }

@@ -97,7 +97,6 @@ function Trial({ start }: { start: Start }) {
             </thead>
             <tbody>
               {entries.map((entry, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: entries have no other identity while they are edited
                 <tr key={index}>
                   <td>
                     <input

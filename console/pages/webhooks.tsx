@@ -145,7 +145,9 @@ function Deliveries({ query }: { query: URLSearchParams }) {
           </button>
         ) : null}
       </form>
-      {mayRedeliver ? <Redeliver selected={selected} onDone={() => setSelected([])} /> : null}
+      {mayRedeliver && rows !== undefined && rows.length > 0 ? (
+        <Redeliver selected={selected} onDone={() => setSelected([])} />
+      ) : null}
       {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
       {rows === undefined ? null : rows.length > 0 ? (
         <Table
