@@ -130,7 +130,7 @@ function Trial({ start }: { start: Start }) {
             </tbody>
           </table>
         </Scroll>
-        <div class="buttons">
+        <div class="spaced">
           <button type="button" onClick={() => setEntries([...entries, { path: "", parameter: "" }])}>
             Add an entry
           </button>
