@@ -11,8 +11,9 @@ interface Executions {
 describe.each(runtimes)("svc on %s, from an empty service to a webhook execution:", (runtime) => {
   // A process for each command, as for a user.
   const service = useService(runtime, svc);
-  /** Messages do not depend on the runtime. */
-  const testMessages = test.runIf(commandRuntimes("node").includes(runtime));
+  /** Messages, and how results are printed, do not depend on the runtime. */
+  const isWhole = commandRuntimes("bun").includes(runtime);
+  const testMessages = test.runIf(isWhole);
 
   testMessages("an empty list exits with 0 and prints a hint", async () => {
     const none = await service.run("webhook list");
@@ -93,6 +94,7 @@ describe.each(runtimes)("svc on %s, from an empty service to a webhook execution
       body: await readFile(join(cwd, "samples/triage.github-issue.json")),
     });
     expect(answer.status).toBe(200);
+    if (!isWhole) return;
 
     const { executions } = await json<Executions>("executions --agent triage");
     expect(executions.map(({ trigger }) => trigger)).toEqual(["webhook", "child", "child", "child", "run"]);

@@ -8,7 +8,7 @@ import { deploy } from "../support/project.ts";
 import { root } from "../support/runtimes.ts";
 import { useServer } from "../support/suite.ts";
 
-const server = useServer("node");
+const server = useServer("bun");
 const maxGzipBytes = 45 * 1024;
 let code = "";
 let inputs: string[] = [];

@@ -6,7 +6,7 @@ import { call, expectError } from "../support/rest.ts";
 import type { ExecutionJson } from "../support/shapes.ts";
 import { useServer } from "../support/suite.ts";
 
-const server = useServer("node");
+const server = useServer("bun");
 const client = () => createClient({ baseUrl: server.url, apiKey: server.apiKey });
 
 beforeAll(async () => {

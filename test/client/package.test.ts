@@ -1,10 +1,11 @@
 /** The packed package: `svc/client` imported on each runtime, and its declarations in a project that declares its targets. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { packedPackage } from "../support/package.ts";
 import { deploy } from "../support/project.ts";
 import { bin, commandOf, root, runtimes } from "../support/runtimes.ts";
 import { useServer } from "../support/suite.ts";
@@ -15,20 +16,10 @@ let folder: string;
 
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-client-")));
-  const copy = join(folder, "copy");
-  const sources = ["proto", "project", "server", "cli", "client", "plugin", "package.json", "README.md"];
-  for (const name of [...sources, "tsconfig.json", "tsconfig.build.json", "CHANGELOG.md", "LICENSE"]) {
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  await run(bin("tsc"), ["-p", "tsconfig.build.json"], { cwd: copy });
-  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
-    cwd: copy,
-  });
-  const [{ filename = "" } = {}] = JSON.parse(stdout) as { filename?: string }[];
+  const { archive } = await packedPackage();
   const installed = join(folder, "node_modules/svc");
   mkdirSync(installed, { recursive: true });
-  await run("tar", ["-xzf", join(folder, filename), "-C", installed, "--strip-components=1"]);
+  await run("tar", ["-xzf", archive, "-C", installed, "--strip-components=1"]);
   for (const name of ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web"]) {
     mkdirSync(dirname(join(folder, "node_modules", name)), { recursive: true });
     cpSync(join(root, "node_modules", name), join(folder, "node_modules", name), { recursive: true });

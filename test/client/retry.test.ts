@@ -130,7 +130,7 @@ test("sends the key to the service only, and follows no redirect", async () => {
 });
 
 describe("a broken stream", () => {
-  const service = useServer("node");
+  const service = useServer("bun");
 
   test("is resumed without loss and repetition", async () => {
     const code =

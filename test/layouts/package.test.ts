@@ -1,19 +1,10 @@
 /** The packed package: its content, its size, and the layouts that install in a moment. `npm run test:layouts` tries all. */
 import { execFile } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type PackedPackage, packedPackage } from "../support/package.ts";
 import { root } from "../support/runtimes.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { layouts } from "./layouts.ts";
@@ -23,21 +14,17 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   bin: Record<string, string>;
   exports: Record<string, string | { types: string; default: string }>;
 };
-let copy: string;
-let packed: { filename: string; files: { path: string }[]; unpackedSize: number };
+let packed: PackedPackage;
 let environment: Environment;
 
 beforeAll(async () => {
-  copy = copyOfRepository();
-  await run("npm", ["run", "build"], { cwd: copy });
-  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: copy });
-  [packed = { filename: "", files: [], unpackedSize: 0 }] = JSON.parse(stdout) as (typeof packed)[];
-  environment = await openEnvironment(join(copy, packed.filename));
-});
+  packed = await packedPackage();
+  environment = await openEnvironment(packed.archive);
+}, 120_000);
 
 afterAll(async () => {
   await environment[Symbol.asyncDispose]();
-  for (const folder of [copy, environment.folder]) rmSync(folder, { recursive: true, force: true });
+  rmSync(environment.folder, { recursive: true, force: true });
 });
 
 test("contains the compiled code, the contract, the documents and the templates only", () => {
@@ -75,7 +62,7 @@ test("contains the compiled code, the contract, the documents and the templates 
   // Compiled files must not import TypeScript sources.
   const compiled = paths.filter((path) => path.endsWith(".js") && path.startsWith("dist/"));
   const left = compiled.filter((path) =>
-    /(?:from|import\()\s*"\.[^"]+\.ts"/.test(readFileSync(join(copy, path), "utf8")),
+    /(?:from|import\()\s*"\.[^"]+\.ts"/.test(readFileSync(join(packed.folder, path), "utf8")),
   );
   expect(left).toEqual([]);
 });
@@ -110,7 +97,7 @@ test.each(layouts.filter(({ name }) => ["bunx", "deno run npm:, without package.
 test("a global npm installation says how Deno runs it", async () => {
   const installed = join(environment.folder, "global/lib/node_modules/svc-agents");
   mkdirSync(installed, { recursive: true });
-  await run("tar", ["-xzf", join(copy, packed.filename), "-C", installed, "--strip-components=1"]);
+  await run("tar", ["-xzf", packed.archive, "-C", installed, "--strip-components=1"]);
   symlinkSync(join(root, "node_modules"), join(installed, "node_modules"));
   const layout = layouts.find(({ refusal }) => refusal !== undefined);
   const { code, output } = await environment.shell("deno", `${layout?.svc} test`);
@@ -131,26 +118,4 @@ function sizeOf(folder: string): number {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   return size;
-}
-
-/** A copy of the working tree, with a link to its dependencies. */
-function copyOfRepository(): string {
-  const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
-  const folders = ["proto", "project", "server", "cli", "client", "plugin", "console", "docs", "templates"];
-  for (const name of folders) {
-    cpSync(join(root, name), join(copy, name), { recursive: true });
-  }
-  for (const name of [
-    "package.json",
-    "tsconfig.json",
-    "tsconfig.build.json",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "project.schema.json",
-  ]) {
-    cpSync(join(root, name), join(copy, name));
-  }
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  return copy;
 }

@@ -12,7 +12,7 @@ import { call, ok, open, runToEnd } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
 import { fetchDocument, type MediaType, type OpenApi, operationsOf } from "./document.ts";
 
-const server = useServer("node");
+const server = useServer("bun");
 const methods = services.flatMap((service) => service.methods);
 let document: OpenApi;
 let validate: (schema: object, value: unknown) => string[];

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { useServer } from "../support/suite.ts";
 
-const server = useServer("node");
+const server = useServer("bun");
 
 function hasPython(): boolean {
   try {

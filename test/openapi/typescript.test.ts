@@ -11,7 +11,7 @@ import { useServer } from "../support/suite.ts";
 import { fetchDocument } from "./document.ts";
 
 const run = promisify(execFile);
-const server = useServer("node");
+const server = useServer("bun");
 let folder: string;
 
 /** A schema that refers to itself, so that references must still resolve inside the document. */

@@ -13,7 +13,7 @@ const project = (version: string): ProjectSource => ({
 });
 
 describe("the audit log", () => {
-  const server = useServer("node");
+  const server = useServer("bun");
 
   /** Messages of the audit log, the oldest first. */
   const auditLog = async (): Promise<string[]> => {

@@ -12,6 +12,7 @@ import { createCertificates } from "../plugin/certificate.ts";
 import { deploy } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
 import { call, runToEnd } from "../support/rest.ts";
+import { commandRuntimes } from "../support/runtimes.ts";
 import { TestServer } from "../support/server.ts";
 import { onEveryRuntime } from "../support/suite.ts";
 
@@ -81,7 +82,8 @@ onEveryRuntime("TLS", { args, env: { SVC_KEEP_ALIVE_SECONDS: "1" } }, (server) =
     await server.start();
   });
 
-  test("rejects a missing or invalid certificate or key with one line", async () => {
+  const testOptions = test.runIf(commandRuntimes("bun").includes(server.runtime));
+  testOptions("rejects a missing or invalid certificate or key with one line", async () => {
     for (const [given, message] of [
       [["--tls-cert", certFile], /--tls-cert and --tls-key must be given together/],
       [["--tls-cert", join(folder, "none.pem"), "--tls-key", keyFile], /none\.pem/],

@@ -1,12 +1,12 @@
 /**
- * The servers that the test files of one run share: PostgreSQL and S3. Each test file runs in its own process and asks the
+ * What the test files of one run share: PostgreSQL, S3 and the packed package. Each test file runs in its own process and asks the
  * process of the run over a loopback port.
  */
 export const addressVariable = "TEST_ENDPOINTS_ADDRESS";
 
-export type Endpoint = "postgres" | "s3";
+export type Endpoint = "postgres" | "s3" | "package";
 
-/** The answer of the global setup, which starts the server when a test first asks for it. @throws Error when it cannot */
+/** The answer of the global setup, which starts or builds it when a test first asks for it. @throws Error when it cannot */
 export async function askEndpoint(name: Endpoint): Promise<string> {
   const address = process.env[addressVariable];
   if (address === undefined) throw new Error("The global setup of the suite has not run.");

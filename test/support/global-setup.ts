@@ -1,10 +1,12 @@
 /**
- * One PostgreSQL server and one S3 endpoint for a run of the suite. Each starts when a test first asks for it, so that a run
- * without such tests does not pay for it.
+ * One PostgreSQL server, one S3 endpoint and one packed package for a run of the suite. Each is there when a test first asks
+ * for it, so that a run without such tests does not pay for it.
  */
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { addressVariable, type Endpoint } from "./endpoints.ts";
+import { buildPackage } from "./package.ts";
 import { PostgresServer } from "./postgres/server.ts";
 import { startS3 } from "./s3.ts";
 
@@ -22,6 +24,13 @@ const starts: Record<Endpoint, () => Promise<Started>> = {
   async s3() {
     const server = await startS3();
     return { text: JSON.stringify(server), stop: () => server.close() };
+  },
+  async package() {
+    const packed = await buildPackage();
+    return {
+      text: JSON.stringify(packed),
+      stop: async () => rmSync(packed.folder, { recursive: true, force: true }),
+    };
   },
 };
 

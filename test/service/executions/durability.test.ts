@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../../support/project.ts";
 import { exchange, head } from "../../support/raw.ts";
 import { call, ended, lines, ok, open, run, runToEnd } from "../../support/rest.ts";
-import { runtimes } from "../../support/runtimes.ts";
+import { commandRuntimes } from "../../support/runtimes.ts";
 import { onPostgres, TestServer } from "../../support/server.ts";
 import type {
   AcceptedJson,
@@ -171,7 +171,7 @@ onRuntime("bun", "durability", { env }, (server) => {
   });
 });
 
-describe.each(runtimes)("the first start on %s", (runtime) => {
+describe.each(commandRuntimes("deno"))("the first start on %s", (runtime) => {
   test("registers SVC_API_KEY and prints no key", async () => {
     const key = "svc_operator_0123456789abcdef";
     const server = new TestServer(runtime, { env: { SVC_API_KEY: key } });

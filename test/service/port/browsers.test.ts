@@ -89,7 +89,7 @@ onEveryRuntime("CORS", { env: { SVC_CORS_ORIGINS: `${origin}, http://localhost:5
 });
 
 describe("without a list of origins", () => {
-  const server = useServer("node");
+  const server = useServer("bun");
 
   test("sends no CORS headers", async () => {
     const answer = await call(server, "GET", "/api/v1/executions", { headers: { origin } });
@@ -98,7 +98,7 @@ describe("without a list of origins", () => {
 });
 
 describe("with every origin", () => {
-  const server = useServer("node", { env: { SVC_CORS_ORIGINS: "*" } });
+  const server = useServer("bun", { env: { SVC_CORS_ORIGINS: "*" } });
 
   test("sends * and no permission for credentials", async () => {
     const answer = await call(server, "GET", "/api/v1/executions", { headers: { origin } });
@@ -110,7 +110,7 @@ describe("with every origin", () => {
 test.each(["app.example.com", "https://app.example.com/path", "https://*.example.com"])(
   "the server rejects the origin '%s' at its start",
   async (value) => {
-    const server = new TestServer("node", { env: { SVC_CORS_ORIGINS: value } });
+    const server = new TestServer("bun", { env: { SVC_CORS_ORIGINS: value } });
     await expect(server.start()).rejects.toThrow(`not '${value}'`);
     await server.discard(false);
   },
