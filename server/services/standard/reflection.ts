@@ -16,27 +16,23 @@ import { type Descriptors, serialize } from "./descriptors.ts";
 type Question = (ServerReflectionRequest | ServerReflectionRequestAlpha)["messageRequest"];
 
 export function reflection(descriptors: Descriptors): ServiceImpl<typeof ServerReflection> {
-  return {
-    async *serverReflectionInfo(requests) {
-      const sent = new Set<string>();
-      for await (const request of requests) {
-        const messageResponse = answer(descriptors, request.messageRequest, sent);
-        yield { validHost: request.host, originalRequest: request, messageResponse };
-      }
-    },
-  };
+  return { serverReflectionInfo: (requests) => answers(descriptors, requests) };
 }
 
 export function reflectionAlpha(descriptors: Descriptors): ServiceImpl<typeof ServerReflectionAlpha> {
-  return {
-    async *serverReflectionInfo(requests) {
-      const sent = new Set<string>();
-      for await (const request of requests) {
-        const messageResponse = answer(descriptors, request.messageRequest, sent);
-        yield { validHost: request.host, originalRequest: request, messageResponse };
-      }
-    },
-  };
+  return { serverReflectionInfo: (requests) => answers(descriptors, requests) };
+}
+
+/** A stream sends each file once. */
+async function* answers<Request extends ServerReflectionRequest | ServerReflectionRequestAlpha>(
+  descriptors: Descriptors,
+  requests: AsyncIterable<Request>,
+) {
+  const sent = new Set<string>();
+  for await (const request of requests) {
+    const messageResponse = answer(descriptors, request.messageRequest, sent);
+    yield { validHost: request.host, originalRequest: request, messageResponse };
+  }
 }
 
 function answer(descriptors: Descriptors, question: Question, sent: Set<string>) {
