@@ -4,6 +4,7 @@
  */
 import type { ConnectError, Interceptor } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
+import { Interrupt, interruptible } from "../interrupt.ts";
 import type { Engine } from "../store/engine.ts";
 import { getKeys, type KeyRow } from "../store/tables/organizations.ts";
 import { log } from "../telemetry/log/index.ts";
@@ -39,25 +40,12 @@ export class KeyWatch {
   }
 
   async *#whileLive<T>(items: AsyncIterable<T>, caller: Caller): AsyncGenerator<T> {
-    const { promise: dead, reject } = Promise.withResolvers<never>();
-    dead.catch(() => {});
-    const unwatch = this.#watch(caller.keyId, () => reject(noLongerValid()));
-    const iterator = items[Symbol.asyncIterator]();
-    let pending = false;
+    const interrupt = new Interrupt();
+    const unwatch = this.#watch(caller.keyId, () => interrupt.raise(noLongerValid()));
     try {
-      for (;;) {
-        pending = true;
-        const item = await Promise.race([iterator.next(), dead]);
-        pending = false;
-        if (item.done === true) return;
-        yield item.value;
-      }
+      yield* interruptible(items, interrupt);
     } finally {
       unwatch();
-      // A generator that waits for the next item returns only after it has one; the abort of the call ends it.
-      const returned = iterator.return?.();
-      if (pending) returned?.catch(() => {});
-      else await returned;
     }
   }
 

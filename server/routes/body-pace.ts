@@ -7,6 +7,7 @@ import type { IncomingMessage as Request, ServerResponse as Response } from "nod
 import type { Duplex, Readable, Writable } from "node:stream";
 import type { ConnectError } from "@connectrpc/connect";
 import { fail } from "../errors.ts";
+import { Interrupt } from "../interrupt.ts";
 import { http2ShortBodyEndsSession } from "../runtime.ts";
 import { Arrival, type Pace } from "./arrivals.ts";
 
@@ -16,16 +17,15 @@ import { Arrival, type Pace } from "./arrivals.ts";
  */
 export async function* readInTime(request: Request, pace: Pace): AsyncGenerator<Uint8Array> {
   inviteBody(request);
-  const { promise: tooSlow, reject } = Promise.withResolvers<never>();
-  tooSlow.catch(() => {});
-  const arrival = new Arrival(pace, () => reject(slowBody(request, pace)));
+  const tooSlow = new Interrupt();
+  const arrival = new Arrival(pace, () => tooSlow.raise(slowBody(request, pace)));
   // The connection outlives a body that is not read to its end: the response must still be sent on it.
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let waiting = false;
   try {
     for (;;) {
       waiting = true;
-      const chunk = await Promise.race([chunks.next(), tooSlow]);
+      const chunk = await tooSlow.wait(chunks.next());
       waiting = false;
       if (chunk.done === true) return;
       arrival.bytes += chunk.value.byteLength;

@@ -80,7 +80,7 @@ describe("folders", () => {
 describe("server", () => {
   /** From the bottom up. A part may import lower layers, and parts of its own layer without a cycle. */
   const layers: readonly (readonly string[])[] = [
-    ["errors", "config", "runtime", "ids", "keys", "version", "senders", "lru", "telemetry"],
+    ["errors", "config", "runtime", "ids", "keys", "version", "senders", "lru", "interrupt", "telemetry"],
     [
       "store",
       "storage",

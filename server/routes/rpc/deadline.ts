@@ -3,6 +3,7 @@
  * signal of the call, and leaves it to each method to notice: a stream that ends quietly on abort would look complete.
  */
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Interrupt, interruptible } from "../../interrupt.ts";
 
 export const deadlines: Interceptor = (next) => async (request) => {
   const { signal, header } = request;
@@ -10,7 +11,7 @@ export const deadlines: Interceptor = (next) => async (request) => {
   throwIfLate(signal);
   const late = deadlineOf(signal);
   try {
-    const response = await Promise.race([next(request), late.passed]);
+    const response = await late.interrupt.wait(next(request));
     if (!response.stream) return response;
     return { ...response, message: untilDeadline(response.message, signal) };
   } finally {
@@ -20,35 +21,22 @@ export const deadlines: Interceptor = (next) => async (request) => {
 
 async function* untilDeadline<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const late = deadlineOf(signal);
-  const iterator = items[Symbol.asyncIterator]();
-  let pending = false;
   try {
-    for (;;) {
-      pending = true;
-      const item = await Promise.race([iterator.next(), late.passed]);
-      pending = false;
-      if (item.done === true) break;
-      yield item.value;
-    }
+    yield* interruptible(items, late.interrupt);
     throwIfLate(signal);
   } finally {
     late.forget();
-    // A generator that waits for its next item returns only after it has one. The abort of the call ends it.
-    const returned = iterator.return?.();
-    if (pending) returned?.catch(() => {});
-    else await returned;
   }
 }
 
-/** `passed` rejects at the deadline. It ignores other aborts: a stream ends normally when the server stops. */
-function deadlineOf(signal: AbortSignal): { passed: Promise<never>; forget(): void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => {});
+/** `interrupt` is raised at the deadline. It ignores other aborts: a stream ends normally when the server stops. */
+function deadlineOf(signal: AbortSignal): { interrupt: Interrupt; forget(): void } {
+  const interrupt = new Interrupt();
   const onAbort = () => {
-    if (isDeadline(signal.reason)) reject(signal.reason);
+    if (isDeadline(signal.reason)) interrupt.raise(signal.reason);
   };
   signal.addEventListener("abort", onAbort, { once: true });
-  return { passed: promise, forget: () => signal.removeEventListener("abort", onAbort) };
+  return { interrupt, forget: () => signal.removeEventListener("abort", onAbort) };
 }
 
 function throwIfLate(signal: AbortSignal): void {
