@@ -100,7 +100,9 @@ function valueAt(
   sources: RequestSources,
 ): JsonValue | undefined {
   if (source !== null) return source.read(sources);
-  return Object.hasOwn(payload, path) ? payload[path] : walk(payload, steps);
+  // Both readings of a plain name are the same.
+  const isKey = steps.length > 1 && Object.hasOwn(payload, path);
+  return isKey ? payload[path] : walk(payload, steps);
 }
 
 /** The value at a path; undefined when it does not exist. */

@@ -12,8 +12,17 @@ export interface LimitProgram {
 }
 
 /** @param folder - holds its database, `limit.db` */
-export async function startLimitProgram(folder: string): Promise<LimitProgram> {
-  const child = spawn(process.execPath, [path("program.ts"), folder], { stdio: ["pipe", "pipe", "inherit"] });
+export function startLimitProgram(folder: string): Promise<LimitProgram> {
+  return start("program.ts", folder);
+}
+
+/** The limit program with a handler in a child process. @param folder - holds its database */
+export function startDispatchProgram(folder: string): Promise<LimitProgram> {
+  return start("dispatch.ts", folder);
+}
+
+async function start(program: string, folder: string): Promise<LimitProgram> {
+  const child = spawn(process.execPath, [path(program), folder], { stdio: ["pipe", "pipe", "inherit"] });
   const [url] = await Promise.race([
     once(createInterface(child.stdout), "line"),
     once(child, "exit").then(([code]) => {
@@ -29,8 +38,8 @@ export async function startLimitProgram(folder: string): Promise<LimitProgram> {
  * @throws Error when a response was lost or had another status: such a measurement is invalid
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { url, connections, seconds, warmupSeconds, bodyBytes, ratePerSecond, expect, body, headers } =
-    options;
+  const { url, moreUrls = [], headers } = options;
+  const { connections, seconds, warmupSeconds, bodyBytes, ratePerSecond, expect, body, digits } = options;
   const flags = {
     connections,
     seconds,
@@ -39,12 +48,13 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
     rate: ratePerSecond,
     expect,
     body,
+    digits,
   };
   const args = Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
   );
   const lines = Object.entries(headers ?? {}).map(([name, value]) => `--header=${name}: ${value}`);
-  const child = spawn(process.execPath, [path("cli.ts"), url, ...args, ...lines], {
+  const child = spawn(process.execPath, [path("cli.ts"), url, ...moreUrls, ...args, ...lines], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

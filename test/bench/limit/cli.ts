@@ -1,5 +1,5 @@
 /**
- * `node test/bench/limit/cli.ts <url> [options]`: sends requests to a URL and prints the result as JSON. Exits 1 when a
+ * `node test/bench/limit/cli.ts <url>… [options]`: sends requests to URLs of one server and prints the result as JSON. Exits 1 when a
  * response was lost or had an unexpected status.
  */
 import { parseArgs } from "node:util";
@@ -16,6 +16,8 @@ const { values, positionals } = parseArgs({
     bytes: { type: "string", default: "150" },
     /** A given body; `{n}` in it becomes 16 digits that differ in every request. */
     body: { type: "string" },
+    /** The digits: `number` or `time`. */
+    digits: { type: "string", default: "number" },
     /** `Name: value`, repeatable; `{n}` as in the body. */
     header: { type: "string", multiple: true, default: [] },
     /** Requests per second; 0 is as many as the server accepts. */
@@ -23,12 +25,13 @@ const { values, positionals } = parseArgs({
     expect: { type: "string", default: "202" },
   },
 });
-const [url] = positionals;
-if (url === undefined || positionals.length > 1)
-  throw new Error("Cannot load: exactly one URL must be given.");
+const [url, ...moreUrls] = positionals;
+if (url === undefined) throw new Error("Cannot load: a URL must be given.");
 
 const result = await runLoad({
   url,
+  moreUrls,
+  digits: values.digits === "time" ? "time" : "number",
   connections: number("connections", 1),
   seconds: number("seconds", 0.1),
   warmupSeconds: number("warmup", 0),

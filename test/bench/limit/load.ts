@@ -9,6 +9,10 @@ import { Connection } from "./connection.ts";
 import { type RequestOptions, RequestTemplate } from "./request.ts";
 
 export interface LoadOptions extends RequestOptions {
+  /** More URLs, of the same server: requests go to each URL in turn. */
+  moreUrls?: readonly string[];
+  /** The 16 digits for `{n}`: the number of the request (default), or the microseconds since 1970 at which it was due. */
+  digits?: "number" | "time";
   /** Default 64. */
   connections?: number;
   /** Measured seconds. Default 5. */
@@ -44,9 +48,11 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
 
 class Load {
   readonly done: Promise<LoadResult>;
-  readonly #options: Required<Pick<LoadOptions, "connections" | "seconds" | "ratePerSecond" | "expect">>;
+  readonly #options: Required<
+    Pick<LoadOptions, "connections" | "seconds" | "ratePerSecond" | "expect" | "digits">
+  >;
   readonly #url: URL;
-  readonly #template: RequestTemplate;
+  readonly #templates: readonly RequestTemplate[];
   readonly #startMs = performance.now();
   readonly #measureMs: number;
   readonly #endMs: number;
@@ -54,7 +60,8 @@ class Load {
   readonly #gapMs: number;
   /** Requests due before the end, computed from the rate because timers are inexact. */
   readonly #dueCount: number;
-  readonly #connections = new Map<Connection, Buffer>();
+  /** The copies of each connection, one of each template. */
+  readonly #connections = new Map<Connection, readonly Buffer[]>();
   readonly #idle = new Set<Connection>();
   readonly #statuses = new Map<number, number>();
   readonly #latencies: number[] = [];
@@ -67,11 +74,13 @@ class Load {
 
   constructor(options: LoadOptions) {
     const { connections = 64, seconds = 5, warmupSeconds = 1, ratePerSecond = 0, expect = 202 } = options;
-    this.#options = { connections, seconds, ratePerSecond, expect };
+    this.#options = { connections, seconds, ratePerSecond, expect, digits: options.digits ?? "number" };
     this.#url = new URL(options.url);
     if (this.#url.protocol !== "http:")
       throw new Error(`Cannot load ${options.url}: it must be an http URL.`);
-    this.#template = new RequestTemplate(options);
+    this.#templates = [options.url, ...(options.moreUrls ?? [])].map(
+      (url) => new RequestTemplate({ ...options, url }),
+    );
     this.#measureMs = this.#startMs + warmupSeconds * 1000;
     this.#endMs = this.#measureMs + seconds * 1000;
     this.#gapMs = ratePerSecond === 0 ? Number.POSITIVE_INFINITY : 1000 / ratePerSecond;
@@ -87,7 +96,10 @@ class Load {
       responded: (status) => this.#responded(connection, status),
       lost: (waiting) => this.#onLost(connection, waiting),
     });
-    this.#connections.set(connection, this.#template.copy());
+    this.#connections.set(
+      connection,
+      this.#templates.map((template) => template.copy()),
+    );
     this.#next(connection);
   }
 
@@ -119,11 +131,17 @@ class Load {
   }
 
   #send(connection: Connection, dueMs: number): void {
-    const copy = this.#connections.get(connection);
-    if (copy === undefined) return;
+    const number = this.#sent;
+    const index = number % this.#templates.length;
+    const copy = this.#connections.get(connection)?.[index];
+    const template = this.#templates[index];
+    if (copy === undefined || template === undefined) return;
     connection.dueMs = dueMs;
     this.#outstanding++;
-    connection.send(this.#template.number(copy, this.#sent++));
+    this.#sent++;
+    const isTime = this.#options.digits === "time";
+    const digits = isTime ? Math.round((performance.timeOrigin + dueMs) * 1000) : number;
+    connection.send(template.number(copy, digits));
   }
 
   #responded(connection: Connection, status: number): void {

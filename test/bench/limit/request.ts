@@ -6,7 +6,7 @@ export interface RequestOptions {
   bodyBytes: number;
   /** A given body instead of a generated one. */
   body?: string;
-  /** More headers. In their values, as in `body`, `{n}` stands for 16 digits that differ in every request. */
+  /** More headers. In their values, as in `body`, `{n}` stands for 16 digits, see `LoadOptions.digits`. */
   headers: Record<string, string>;
 }
 
