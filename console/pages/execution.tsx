@@ -18,6 +18,7 @@ import {
 import { ConfirmButton } from "../components/confirm.tsx";
 import { LogView } from "../components/log-view.tsx";
 import { Scroll } from "../components/scroll.tsx";
+import { SourceLines } from "../components/source-lines.tsx";
 import { Timeline } from "../components/timeline.tsx";
 import { api } from "../lib/api.ts";
 import { useLoad, useStream } from "../lib/load.ts";
@@ -178,13 +179,14 @@ function Summary({ execution }: { execution: Execution }) {
   );
 }
 
-function ErrorCard({ execution: { error } }: { execution: Execution }) {
+function ErrorCard({ execution: { error, deploymentId } }: { execution: Execution }) {
   if (error === undefined) return null;
   return (
     <Card title="Error">
       <p class="error-message">
         <strong>{error.name}</strong>: {error.message}
       </p>
+      <SourceLines deploymentId={deploymentId} stack={error.stack} />
       {error.stack === "" ? null : (
         <Scroll label="Stack">
           <pre>{error.stack}</pre>

@@ -45,6 +45,10 @@ const requests: Readonly<Record<string, { fields: () => Fields; shown: Shown }>>
   ListDeployments: { fields: () => ({}), shown: "its own" },
   RollbackDeployment: { fields: () => ({ deployment_id: owned.deployment_id }), shown: "as unknown" },
   DeleteDeployment: { fields: () => ({ deployment_id: owned.deployment_id }), shown: "as unknown" },
+  GetSourceLines: {
+    fields: () => ({ deployment_id: owned.deployment_id, path: "agents/a.ts", line: 1 }),
+    shown: "as unknown",
+  },
   DownloadDeployment: { fields: () => ({ deployment_id: owned.deployment_id }), shown: "as unknown" },
   ListWebhooks: { fields: () => ({}), shown: "its own" },
   ListDeliveries: { fields: () => ({}), shown: "its own" },

@@ -157,6 +157,8 @@ onRuntime("node", "the console", {}, (server) => {
     await page.locator(`a[href="#/executions/${id}"]`).click();
     await heading(page, "triage");
     await page.locator(".error-message", { hasText: "title is missing" }).waitFor();
+    const source = page.getByRole("region", { name: "Source of the error" });
+    expect(await source.locator(".failing").textContent()).toMatch(/^> +4 .*throw new TypeError/);
     await page.getByRole("heading", { name: "Failed attempts" }).waitFor();
     await page.getByRole("link", { name: "Replay with changes" }).click();
     await heading(page, "Replay triage");

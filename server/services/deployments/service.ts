@@ -47,6 +47,7 @@ import {
 import { deploy } from "./deploy.ts";
 import { addFiles } from "./files.ts";
 import { addSchemas } from "./schemas.ts";
+import { readSourceLines } from "./source.ts";
 import { createUpload } from "./uploads.ts";
 import { deploymentWarnings } from "./warnings.ts";
 
@@ -224,6 +225,11 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
         sizeBytes: BigInt(sizeBytes),
         expiresAt: timestampFromMs(expiresAt),
       });
+    },
+
+    async getSourceLines(request, context) {
+      const row = await require(callerOf(context).orgId, request.deploymentId);
+      return await readSourceLines(app, row, request);
     },
   };
 }
