@@ -336,6 +336,26 @@ onRuntime("node", "deployments", {}, (server) => {
       expectError(putThere, 403, "permission_denied", /signed/);
     });
 
+    test("returns lines of a file of the package, and of no other file", async () => {
+      const source = (path: string, query = "line=1") =>
+        call<{ first_line: number; source_lines: string[] }>(
+          server,
+          "GET",
+          `/api/v1/deployments/${first.deployment_id}/source?path=${encodeURIComponent(path)}&${query}`,
+        );
+      const { files } = await get(first.deployment_id, "?include_files=true");
+      const path = files.find((file) => file.path.startsWith("agents/"))?.path ?? "";
+      const { json } = await source(path);
+      expect(json.first_line).toBe(1);
+      expect(json.source_lines.join("\n")).toContain("export default");
+      expect((await source(path, "line=9999")).json.source_lines).toEqual([]);
+      for (const other of ["../../svc.db", `./${path}`, `/${path}`, "package.json/../../.."]) {
+        expectError(await source(other), 404, "not_found", /has no file/);
+      }
+      expect((await source(path, "line=0")).status).toBe(400);
+      expect((await source(path, "line=1&context_lines=51")).status).toBe(400);
+    });
+
     test("deletes the active deployment only with force, and answers 410 on its webhooks", async () => {
       const refusal = await remove(first.deployment_id);
       expectError(refusal, 409, "failed_precondition", /pass force/);
