@@ -1,5 +1,6 @@
 /** `svc serve`: starts the server, prints its address, and stops it on a signal. */
 
+import module from "node:module";
 import { describeDatabase } from "./config/database-url.ts";
 import { describeStorage } from "./config/storage-url.ts";
 import { type Config, loadConfig, type ServeOptions } from "./config.ts";
@@ -38,6 +39,8 @@ export async function serve(options: ServeOptions, outside?: Outside): Promise<n
   }
   if (server.metricsUrl !== null) log.info(`Metrics on ${server.metricsUrl}`);
   log.info(`Listening on ${server.url}`);
+  // Node writes its cache at an orderly exit only. After a kill or a crash, the next start would compile all modules again.
+  module.flushCompileCache?.();
   const signal = await stop;
   log.info(`${signal}: waiting for running executions …`);
   await server.close();
