@@ -130,7 +130,8 @@ export const modules: Scenario[] = [
     },
   ),
 
-  scenario(
+  // Its messages are those of the runtime, but it starts twenty runners: `npm run test:runtimes` has the other runtimes.
+  poolScenario(
     "check reports the modules that cannot be loaded",
     async (lab) => {
       const location = { deploymentId: lab.deploymentId, directory: lab.package };
