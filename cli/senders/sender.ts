@@ -2,7 +2,7 @@
  * The webhooks that `svc webhook add` knows.
  *
  * Glossary: a *sender* is a service that sends webhooks. Its file holds the entry for the project file, and a *sample*: a
- * payload in the form that the sender documents. docs/webhooks has a page for each sender.
+ * payload in the form that the sender documents. docs/webhooks/senders has a page for each sender.
  */
 import type { JsonObject } from "../../project/json.ts";
 

@@ -25,7 +25,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
       "Created samples/triage.hub.json.",
       "svc secrets set GITHUB_SECRET",
       "Paste the URL as Payload URL",
-      join(root, "docs/webhooks/github.md"),
+      join(root, "docs/webhooks/senders/github.md"),
     ]) {
       expect(added.stderr).toContain(text);
     }
@@ -73,7 +73,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
         sender: name,
         title,
         description,
-        docs: join(root, "docs/webhooks", `${name}.md`),
+        docs: join(root, "docs/webhooks/senders", `${name}.md`),
       })),
     );
     const table = await svc(runtime, ["webhook", "add"], { cwd });
@@ -95,7 +95,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
       slug: "typeform",
       files: [file, "samples/a.typeform.json"],
       secrets: { TYPEFORM_SECRET: expect.any(String) },
-      docs: join(root, "docs/webhooks/typeform.md"),
+      docs: join(root, "docs/webhooks/senders/typeform.md"),
     });
     expect(await readdir(join(cwd, "samples"))).toEqual(["a.typeform.json"]);
   });

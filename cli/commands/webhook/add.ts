@@ -70,7 +70,7 @@ function listOf(senders: readonly Sender[]): string {
 }
 
 function pageOf(name: string): string {
-  return docsPath(`webhooks/${name}.md`);
+  return docsPath(`webhooks/senders/${name}.md`);
 }
 
 function explain(sender: Sender, { target, slug, isUnique, files, sample }: AddedWebhook): void {
