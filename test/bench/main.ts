@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- name…] [--list] [--json] [--docs] [--render] [--rounds 3] [--seconds 2]`: runs all cases or the named ones, each in
+ * `npm run bench [-- name…] [--list] [--json] [--docs] [--render] [--rounds 3] [--seconds 1.5]`: runs all cases or the named ones, each in
  * a process of its own. `--json` prints one document and nothing else on standard output. `--docs` writes the results, the
  * tables and the plots of docs/performance.md; with names, it replaces the results of these cases. `--render` writes
  * them from the stored results. A full run takes about
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
     docs: { type: "boolean", default: false },
     render: { type: "boolean", default: false },
     rounds: { type: "string", default: "3" },
-    seconds: { type: "string", default: "2" },
+    seconds: { type: "string", default: "1.5" },
   },
 });
 

@@ -25,6 +25,11 @@ export const entries: readonly Entry[] = [
     load: () => import("./webhooks/saturation.ts"),
   },
   {
+    name: "followers",
+    summary: "accepting while 100 streams follow the log and 100 watch an execution",
+    load: () => import("./server/followers.ts"),
+  },
+  {
     name: "peers",
     summary:
       "drain of a queue, webhook to execution, trigger to start: svc and other queues, at the same durability",

@@ -9,10 +9,13 @@ import type { Options, Row } from "../../runner/case.ts";
 import { type Contestant, peer, type Running, restate } from "../../runner/contestants.ts";
 import { programsOf, type Sample } from "../../runner/interleave.ts";
 import { sampleLatency, stampedBody } from "../../runner/latency.ts";
+import { runProgram } from "../../runner/program.ts";
+import { withFolder } from "../../runner/server.ts";
 import { svc } from "../../runner/svc-contestant.ts";
 
 const queued = 10_000;
 const perSecond = 20;
+const loop = "batching loop over one child process";
 
 /** Peers that are not installed are left out, and the note of each row says so. */
 export async function run({ rounds, seconds }: Options): Promise<Row[]> {
@@ -25,6 +28,7 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
   };
   try {
     for (let round = 0; round < rounds; round++) {
+      add(drain, loop, await batchingLoop());
       for (const contestant of round % 2 === 0 ? contestants : contestants.toReversed()) {
         const { name } = contestant;
         const running = await contestant.start();
@@ -43,13 +47,21 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
   } finally {
     await close();
   }
-  const inOrder = (map: Map<string, Sample[]>) =>
-    programsOf(
-      new Map(contestants.flatMap(({ name }) => (map.has(name) ? [[name, map.get(name) ?? []]] : []))),
+  const inOrder = (map: Map<string, Sample[]>) => {
+    const names = [svc.name, loop, ...contestants.slice(1).map(({ name }) => name)];
+    return programsOf(
+      new Map(names.filter((name) => map.has(name)).map((name) => [name, map.get(name) ?? []])),
     );
+  };
   const note = missing.length > 0 ? { note: missing.join("; ") } : {};
   return [
-    { what: "drain of 10,000 waiting jobs", unit: "jobs/s", programs: inOrder(drain), ...note },
+    {
+      what: "drain of 10,000 waiting jobs",
+      unit: "jobs/s",
+      programs: inOrder(drain),
+      bound: { program: loop, atLeast: 0.2 },
+      ...note,
+    },
     { what: "webhook to execution, at saturation", unit: "jobs/s", programs: inOrder(executed), ...note },
     {
       what: `trigger to start, at ${perSecond} per second`,
@@ -58,6 +70,14 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
       ...note,
     },
   ];
+}
+
+/** Jobs per second of a program without a server: synced transactions of 500 jobs on SQLite, each sent to a child. */
+async function batchingLoop(): Promise<number> {
+  const { perSecond } = await withFolder((folder) =>
+    runProgram<{ perSecond: number }>("node", "drain/loop.ts", [folder, String(queued)]),
+  );
+  return perSecond;
 }
 
 async function warmUp(running: Running): Promise<void> {

@@ -3,7 +3,7 @@ import type { Options, Row } from "../../runner/case.ts";
 import { interleave } from "../../runner/interleave.ts";
 import { acceptOnly, withLimitProgram, withServer } from "../../runner/server.ts";
 
-const counts = [1, 4, 16, 64, 256];
+const counts = [1, 8, 64, 256];
 
 export async function run({ rounds, seconds }: Options): Promise<Row[]> {
   return withServer(acceptOnly, async (_server, url) =>
