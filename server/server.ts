@@ -29,6 +29,7 @@ import { TrustedProxies } from "./senders/trusted-proxies.ts";
 import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployments/cache.ts";
 import { Packages } from "./services/deployments/packages.ts";
+import { FollowPace } from "./services/logs/follow-pace.ts";
 import { Readiness } from "./services/standard/readiness.ts";
 import type { Engine } from "./store/engine.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
@@ -231,6 +232,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     senders: new Senders(new TrustedProxies(config.trustedProxies)),
     limits: new WebhookLimits(limits),
     rejections,
+    followPace: new FollowPace(closing.signal),
     sns: new SnsVerifier(parts.fetchUrl),
     fetchUrl: parts.fetchUrl,
     waiters: new Waiters(engine, notifier, closing.signal),

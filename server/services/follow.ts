@@ -14,11 +14,12 @@ import {
 import { fail } from "../errors.ts";
 import { executionTopic, logTopic, watch } from "../executions/notifier.ts";
 import { isEnd } from "../executions/states.ts";
-import { getExecution } from "../store/tables/executions.ts";
+import { type ExecutionRow, getExecution } from "../store/tables/executions.ts";
 import { allLogs, type LogRow } from "../store/tables/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 import { filterOf } from "./logs/filter.ts";
+import type { FollowPace } from "./logs/follow-pace.ts";
 import { Members } from "./logs/members.ts";
 import { LogReader } from "./logs/reader.ts";
 
@@ -39,17 +40,20 @@ export async function* watchExecution(
   const filter = { ...allLogs, executionIds: [executionId] };
   const log = new LogReader(app.engine, orgId, filter, request.after === "" ? 0 : readCursor(request.after));
   let sent = "";
+  let pace: FollowPace | undefined;
+  const read = (): Promise<ExecutionRow | undefined> =>
+    app.engine.read(() => getExecution(orgId, executionId));
   try {
     while (!stopped.aborted) {
       // The state is read before the log: once it is final, the log of the execution is complete.
-      const row = await app.engine.read(() => getExecution(orgId, executionId));
+      const row = await (pace === undefined ? read() : pace.read(read, () => 0));
       if (row === undefined) return;
       if (isEnd(row.status)) await app.logs.flush();
       const first = sent === "";
       const state = `${row.status} ${row.attempt} ${row.losses}`;
       if (first || (state !== sent && !isEnd(row.status))) yield executionEvent(row);
       sent = state;
-      for await (const entry of log.read()) {
+      for await (const entry of log.read(pace)) {
         yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(entry) } });
       }
       if (isEnd(row.status)) {
@@ -57,6 +61,7 @@ export async function* watchExecution(
         return;
       }
       await watcher.next(stopped);
+      pace = app.followPace;
     }
   } finally {
     watcher.stop();
@@ -70,7 +75,7 @@ export async function* watchExecution(
 }
 
 export async function* tailLogs(
-  app: Pick<App, "engine" | "notifier" | "closing">,
+  app: Pick<App, "engine" | "notifier" | "closing" | "followPace">,
   orgId: string,
   request: TailLogsRequest,
   signal: AbortSignal,
@@ -84,17 +89,19 @@ export async function* tailLogs(
   const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [logTopic(orgId)], fallbackMs);
   let isComplete = true;
+  let pace: FollowPace | undefined;
   try {
     if (after === "" && request.lines === undefined && since !== undefined) await log.startAtTime();
     else if (after === "") yield* (await log.tail(request.lines ?? defaultLines)).map(toResponse);
     do {
-      for await (const row of log.read()) yield toResponse(row);
+      for await (const row of log.read(pace)) yield toResponse(row);
       if (members?.isComplete === false && isComplete) {
         isComplete = false;
         yield create(TailLogsResponseSchema, { executionsOmitted: true });
       }
       if (!request.follow) return;
       await watcher.next(stopped);
+      pace = app.followPace;
     } while (!stopped.aborted);
   } finally {
     watcher.stop();

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { TailLogsRequestSchema } from "../../proto/svc/v1/execution_pb.ts";
 import { Notifier } from "../../server/executions/notifier.ts";
 import { tailLogs } from "../../server/services/follow.ts";
+import { FollowPace } from "../../server/services/logs/follow-pace.ts";
 import type { Engine, Program, Row, Statement } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { insertLogs } from "../../server/store/tables/logs.ts";
@@ -24,7 +25,12 @@ test("a filter that matches nothing does not read the same entries again", async
   });
   const reads = new Reads(engine);
   await append(engine, 10);
-  const app = { engine: reads.engine, notifier: new Notifier(engine), closing: stop.signal };
+  const app = {
+    engine: reads.engine,
+    notifier: new Notifier(engine),
+    closing: stop.signal,
+    followPace: new FollowPace(stop.signal),
+  };
   const request = create(TailLogsRequestSchema, { follow: true, lines: 0, environment: "none" });
   const end = tailLogs(app, orgId, request, stop.signal).next();
   const positions: unknown[] = [];

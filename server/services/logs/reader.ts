@@ -12,9 +12,12 @@ import {
   logEnd,
   logStart,
 } from "../../store/tables/logs.ts";
+import type { FollowPace } from "./follow-pace.ts";
 import type { Members } from "./members.ts";
 
 const batchSize = 500;
+/** Entries in one read of a stream that shares the time with others. */
+const pacedBatchSize = 50;
 /** Numbers of entries in one statement. The entries of executions have an index, and need no parts. */
 const partSize = 20_000;
 
@@ -37,19 +40,31 @@ export class LogReader {
     this.#members = members;
   }
 
-  /** The entries up to the present end of the log. */
-  async *read(): AsyncGenerator<LogRow> {
-    const end = await this.#end();
+  /**
+   * The entries up to the present end of the log.
+   *
+   * @param pace - delays the reads of a stream that follows
+   */
+  async *read(pace?: FollowPace): AsyncGenerator<LogRow> {
+    const end =
+      pace === undefined
+        ? await this.#end()
+        : await pace.read(
+            () => this.#end(),
+            () => 0,
+          );
     if (end <= this.#seq) return;
     await this.#refresh();
+    const limit = pace === undefined ? batchSize : pacedBatchSize;
     while (this.#seq < end) {
       const above = this.#seq;
       const upTo = this.#isIndexed ? end : Math.min(end, above + partSize);
-      const rows = await this.#engine.read(() =>
-        firstLogs(this.#orgId, this.#filter, { above, upTo }, batchSize),
-      );
+      const range = { above, upTo };
+      const read = (): Promise<LogRow[]> =>
+        this.#engine.read(() => firstLogs(this.#orgId, this.#filter, range, limit));
+      const rows = pace === undefined ? await read() : await pace.read(read, ({ length }) => length);
       yield* rows;
-      this.#seq = rows.length < batchSize ? upTo : (rows.at(-1)?.seq ?? upTo);
+      this.#seq = rows.length < limit ? upTo : (rows.at(-1)?.seq ?? upTo);
       // SQLite answers without leaving this turn of the event loop.
       if (this.#seq < end) await setImmediate();
     }
