@@ -28,7 +28,11 @@ export function Timeline({ root }: { root: Execution }) {
               Took
             </th>
             <th scope="col" class="bar-column">
-              {durationText(end - start)}
+              <span class="axis">
+                {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+                  <span key={part}>{part === 0 ? "0" : durationText((end - start) * part)}</span>
+                ))}
+              </span>
             </th>
           </tr>
         </thead>
