@@ -18,10 +18,12 @@ export function useLive(reload: () => unknown): void {
     isStale.current = document.visibilityState !== "visible";
     if (!isStale.current) latest.current();
   };
+  const openedMs = useRef(performance.now());
   useStream(async (signal) => {
     let isFirst = true;
     for await (const _ of api.statistics.watchStatistics({ period: "1h", follow: true }, { signal })) {
-      if (!isFirst) refresh();
+      // The figures of the first message may have changed after the list was loaded: they follow changes within a second.
+      if (!isFirst || performance.now() - openedMs.current > 500) refresh();
       isFirst = false;
     }
     return false;

@@ -234,9 +234,13 @@ onRuntime("node", "the console", {}, (server) => {
 
   test("compares two executions, and an execution with its children's log", async () => {
     const page = await signedIn();
+    await section(page, "Executions");
+    await page.locator(".loading").waitFor({ state: "detached" });
     const [a, b] = [await run("triage", { title: "one" }), await run("triage", { title: "two" })];
     const tree = await run("backlog");
     for (const id of [a, b, tree]) await ended(server, id);
+    // The list is live.
+    await page.locator(`a[href="#/executions/${tree}"]`).waitFor();
     await page.goto(`${server.url}/console/#/executions/${a}`);
     await page.getByRole("link", { name: "Compare" }).click();
     await heading(page, "Compare triage");

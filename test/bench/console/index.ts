@@ -119,7 +119,7 @@ const steps: Step[] = [
     from: "executions",
     ready: list,
     act: link("Webhooks"),
-    done: `${rows}.length > 20`,
+    done: `document.querySelector('h1').textContent === 'Webhooks' && ${rows}.length > 20`,
   },
   {
     name: "webhooks: rejected deliveries",
