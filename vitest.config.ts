@@ -12,6 +12,8 @@ export default defineConfig({
     reporters: ["default", "./test/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The default of a second is too short for a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // Test files wait for the servers and runners that they start: four of them keep two cores busy.
     maxWorkers: 4,
   },

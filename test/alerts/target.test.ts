@@ -52,7 +52,7 @@ onRuntime("bun", "an agent for failures", sharedStores, (server) => {
       const path = "/api/v1/statistics?period=1h";
       const { total } = await ok<{ total: { failed: string } }>(server, "GET", path);
       expect(total.failed).toBe("3");
-    });
+    }, 30_000);
   });
 
   test("is not called for cancelled and child executions, nor for a target with on_failure: false", async () => {

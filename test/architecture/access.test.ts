@@ -118,7 +118,7 @@ beforeAll(async () => {
   owned.schedule_id = schedule_id;
   const { keys } = await ok<{ keys: { key_id: string }[] }>(server, "GET", "/api/v1/keys");
   owned.key_id = keys[0]?.key_id ?? "";
-  owned.delivery_id = await vi.waitFor(firstDelivery);
+  owned.delivery_id = await vi.waitFor(firstDelivery, 30_000);
   second = await createOrganization("Second organization");
 });
 

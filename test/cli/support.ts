@@ -9,35 +9,18 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { newProject } from "../../cli/project/templates/project.ts";
-import { bareEnvironment, bin, commandOf, type Runtime, root } from "../support/runtimes.ts";
-import type { HostedCommand, HostedResult } from "./command-host.ts";
+import { bareEnvironment, bin, commandOf, type Runtime } from "../support/runtimes.ts";
+import { command } from "./command.ts";
+import { launcher, type Options, type Result, type svc } from "./process.ts";
 import type { Outcome, Scene } from "./pty.ts";
+
+export { launcher, type Options, type Result, svc } from "./process.ts";
 
 /** Every command as a person types it, for example `executions list`. */
 export function leaves(table: Readonly<Record<string, Leaf | Group>> = commands, path = ""): string[] {
   return Object.entries(table).flatMap(([name, entry]) =>
     "load" in entry ? [path + name] : leaves(entry.commands, `${path}${name} `),
   );
-}
-
-/** The script that users start. */
-export const launcher: string = join(root, "cli/launcher.js");
-
-export interface Result {
-  /** Null when a signal ended the process. */
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-export interface Options {
-  cwd?: string;
-  /** On top of an environment without any of the command's own variables. */
-  env?: Readonly<Record<string, string>>;
-  /** Standard input; empty when not given. */
-  input?: string | Uint8Array;
-  /** Called with each piece of standard output and standard error, and the process: to wait for an event. */
-  onOutput?: (all: Result, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** A running `svc serve`. */
@@ -141,82 +124,6 @@ async function serve(
     child.once("exit", () => reject(new Error(`The service ended before it listened: ${output}`)));
   });
   return { child, url };
-}
-
-/** Runs `svc` as a process of its own, as a user would, and returns what it printed. */
-export function svc(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
-  const [program, ...before] = commandOf(runtime);
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, [...before, launcher, ...args], {
-      cwd: options.cwd ?? tmpdir(),
-      env: { ...bareEnvironment(), ...options.env },
-    });
-    const result: Result = { code: null, stdout: "", stderr: "" };
-    const take = (stream: "stdout" | "stderr") => (chunk: string) => {
-      result[stream] += chunk;
-      options.onOutput?.(result, (signal) => child.kill(signal));
-    };
-    child.stdout.setEncoding("utf8").on("data", take("stdout"));
-    child.stderr.setEncoding("utf8").on("data", take("stderr"));
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ ...result, code }));
-    // A command that does not read its input may be gone before this is written.
-    child.stdin.on("error", () => {});
-    child.stdin.end(options.input ?? "");
-  });
-}
-
-/**
- * Runs a command for a test that does not depend on its process. `npm test` runs such commands in one process for each test
- * file, and `npm run test:runtimes` each in its own. Commands that are waited for by their output, that stay, or that begin
- * while another runs have their own process in any case.
- */
-export function command(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
-  const stays = ["serve", "dev", "test", "mcp", "admin"].includes(args[0] ?? "");
-  if (process.env.ALL_RUNTIMES !== undefined || stays || options.onOutput !== undefined || isHostBusy)
-    return svc(runtime, args, options);
-  return hosted(runtime, {
-    args,
-    cwd: options.cwd ?? tmpdir(),
-    env: { ...bareEnvironment(), ...options.env },
-    input: Buffer.from(options.input ?? "").toString("base64"),
-  });
-}
-
-const hosts = new Map<Runtime, ChildProcess>();
-let isHostBusy = false;
-
-async function hosted(runtime: Runtime, message: HostedCommand): Promise<Result> {
-  isHostBusy = true;
-  try {
-    const host = hosts.get(runtime) ?? startHost(runtime);
-    hosts.set(runtime, host);
-    const ended = new AbortController();
-    const failed = once(host, "exit", ended).then(([code]) => {
-      hosts.delete(runtime);
-      throw new Error(`The process of the commands ended with ${code} in \`svc ${message.args.join(" ")}\`.`);
-    });
-    const answered = once(host, "message", ended) as Promise<[HostedResult]>;
-    host.send(message);
-    const [result] = await Promise.race([answered, failed]);
-    answered.catch(() => {});
-    failed.catch(() => {});
-    ended.abort();
-    return result;
-  } finally {
-    isHostBusy = false;
-  }
-}
-
-function startHost(runtime: Runtime): ChildProcess {
-  const [program, ...before] = commandOf(runtime);
-  const child = spawn(program, [...before, join(root, "test/cli/command-host.ts")], {
-    cwd: tmpdir(),
-    env: bareEnvironment(),
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  process.once("exit", () => child.kill("SIGKILL"));
-  return child;
 }
 
 /** Runs `svc` on a terminal, where somebody types. */

@@ -70,7 +70,7 @@ test(`${rounds} rounds of kill -9 of the server, a runner or both lose and dupli
 GROUP BY parent_execution_id`,
   );
   for (const { n } of children) expect(n).toBe(2);
-  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 30_000 }).toEqual([]);
 });
 
 /** `npm test` kills more often than the losses after which an execution is given up. */

@@ -69,7 +69,7 @@ test(`${rounds} rounds of kill -9 under load lose and duplicate no execution (se
   const rows = await count("SELECT count(*) AS n FROM executions");
   // A round may leave one unacknowledged execution per pair of senders.
   expect(rows?.n).toBeLessThanOrEqual(ids.size + rounds * senders);
-  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => orphans(server.pid, server.dataDir), { timeout: 30_000 }).toEqual([]);
 });
 
 /** Null when the server was killed before it responded. */

@@ -52,7 +52,7 @@ onRuntime("node", "statistics", {}, (server) => {
         expect(counted).toBe(2);
         expect(total.p50).toMatch(/^[\d.]+s$/);
         expect(queued).toBe(0);
-      });
+      }, 30_000);
     }
     const staging = await read("/api/v1/statistics?environment=staging");
     expect(staging.total).toMatchObject({ accepted: "0", succeeded: "0" });

@@ -123,7 +123,7 @@ describe.each(commandRuntimes("bun"))("a server on %s", (runtime) => {
 
     await vi.waitFor(async () => {
       expect((await runToEnd(server, "plain")).output).toEqual({ names: ["GOOD"], length: 4 });
-    });
+    }, 30_000);
     const failed = await runToEnd(server, "reads");
     expect(failed).toMatchObject({
       status: "failed",

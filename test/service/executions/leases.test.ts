@@ -324,15 +324,15 @@ test("an organization gets its share of the concurrency next to one with a long 
   };
   await queue(busy, 40);
   await executor.start(pool, () => false);
-  await vi.waitFor(() => expect(holding(orgId)).toBe(8));
+  await vi.waitFor(() => expect(holding(orgId)).toBe(8), 30_000);
   await queue(other, 40);
   executor.wake(other.deployment_id);
   for (let n = 1; n <= 4; n++) {
     endOne(orgId);
-    await vi.waitFor(() => expect([holding(orgId), holding("org_other")]).toEqual([8 - n, n]));
+    await vi.waitFor(() => expect([holding(orgId), holding("org_other")]).toEqual([8 - n, n]), 30_000);
   }
   endOne(orgId);
-  await vi.waitFor(() => expect(pool.attempts.length).toBe(13));
+  await vi.waitFor(() => expect(pool.attempts.length).toBe(13), 30_000);
   expect([holding(orgId), holding("org_other")]).toEqual([4, 4]);
 });
 

@@ -35,7 +35,7 @@ const logged = (server: TestServer, id: string) =>
     const found = entries(server).find(({ request_id }) => request_id === id);
     if (found === undefined) throw new Error(`There is no entry of ${id}.`);
     return found;
-  });
+  }, 30_000);
 
 onRuntime("deno", "the log", { env }, (server) => {
   test("has a JSON object on each line, except for the first API key", () => {

@@ -100,8 +100,9 @@ onEveryRuntime("metrics", { env }, (server) => {
     const json = { name: "later" };
     const { execution_id } = await ok<ExecutionJson>(server, "POST", "/api/v1/executions", { json });
     const path = `/api/v1/executions/${execution_id}`;
-    await vi.waitFor(async () =>
-      expect(await ok(server, "GET", path)).toMatchObject({ status: "queued", attempt: 2 }),
+    await vi.waitFor(
+      async () => expect(await ok(server, "GET", path)).toMatchObject({ status: "queued", attempt: 2 }),
+      30_000,
     );
     const count = async () => {
       const metrics = await scrape(portOf(server));
