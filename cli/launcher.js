@@ -1,9 +1,6 @@
 #!/usr/bin/env node
 // The `bin` of the package. Plain JavaScript that parses on Node 14, so that an old runtime gets a message instead of
 // a syntax error. Top-level await and newer syntax are not available here.
-import { existsSync } from "node:fs";
-import * as module from "node:module";
-import { fileURLToPath } from "node:url";
 
 const versions = process.versions;
 // Bun and Deno also report a Node version, so they are checked first.
@@ -22,10 +19,16 @@ if (major < runtime.required[0] || (major === runtime.required[0] && minor < run
   process.exit(1);
 }
 
+// Not imported: an import of `node:fs` also loads the parts that Node loads when they are used, and old versions of Node
+// do not have this function, so that the check above comes first.
+const fs = process.getBuiltinModule("node:fs");
+const module = process.getBuiltinModule("node:module");
+const url = process.getBuiltinModule("node:url");
+
 // Of packages that npm has installed globally, Deno finds none, and an import of one from within an import that has failed
 // keeps Deno busy forever.
 if (versions.deno && !finds("citty")) {
-  const path = fileURLToPath(import.meta.url);
+  const path = url.fileURLToPath(import.meta.url);
   console.error(
     "svc cannot load its dependencies, because Deno does not search the node_modules folder that contains svc.",
   );
@@ -40,7 +43,7 @@ if (typeof module.enableCompileCache === "function") module.enableCompileCache()
 
 // The published package contains no sources. In a checkout, the sources take precedence over an old build.
 const source = new URL("./program.ts", import.meta.url);
-import(existsSync(source) ? source.href : new URL("../dist/cli/program.js", import.meta.url).href);
+import(fs.existsSync(source) ? source.href : new URL("../dist/bundle/program.js", import.meta.url).href);
 
 function finds(name) {
   try {

@@ -58,21 +58,19 @@ export function openConnection(options: ConnectionOptions = {}): Connection {
 /** Connects with an address and a key. Sends nothing. */
 export function connectionTo(selection: Selection, options: ConnectionOptions = {}): Connection {
   const { baseUrl, apiKey, profile, source } = selection;
-  let transport: Promise<Transport> | undefined;
+  let transport: Transport | undefined;
   return {
     baseUrl,
     profile,
     source,
     async client<Name extends keyof Services>(name: Name) {
-      transport ??= import("./transport.ts").then(({ createTransport }) =>
-        createTransport({ baseUrl, apiKey, verbose: options.verbose === true }),
-      );
-      const [{ createClient }, service] = await Promise.all([
-        import("@connectrpc/connect"),
+      const [{ createClient, createTransport }, service] = await Promise.all([
+        import("./transport.ts"),
         services[name](),
       ]);
+      transport ??= createTransport({ baseUrl, apiKey, verbose: options.verbose === true });
       loaded.add(service);
-      return createClient<Services[Name]>(service, await transport);
+      return createClient<Services[Name]>(service, transport);
     },
   };
 }

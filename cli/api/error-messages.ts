@@ -3,7 +3,7 @@ import { ErrorInfoSchema, RetryInfoSchema } from "../../proto/google/rpc/error_d
 import { CliError } from "../app/errors.ts";
 import { docsPath } from "../app/package-root.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
-import { ConnectionFailed, UnexpectedResponse } from "./transport.ts";
+import { ConnectionFailed, UnexpectedResponse } from "./failures.ts";
 
 /** Converts any error into a message and one line of advice, without a stack trace. */
 export function toCliError(error: unknown): CliError {
@@ -31,6 +31,11 @@ export function isResponse(error: unknown): error is ConnectError {
 /** Whether the service rejected the API key. */
 export function isAuthenticationFailure(error: unknown): boolean {
   return isResponse(error) && error.code === Code.Unauthenticated;
+}
+
+/** Whether the service does not know the named resource. */
+export function isNotFound(error: unknown): error is ConnectError {
+  return error instanceof ConnectError && error.code === Code.NotFound;
 }
 
 /** Whether another project of the environment has an agent or workflow of the same name. */

@@ -21,8 +21,8 @@ export async function withSuggestion<Result>(
     return await request;
   } catch (error) {
     // Lazy: the help of a command imports nothing of Connect.
-    const { Code, ConnectError } = await import("@connectrpc/connect");
-    if (!(error instanceof ConnectError) || error.code !== Code.NotFound) throw error;
+    const { isNotFound } = await import("./error-messages.ts");
+    if (!isNotFound(error)) throw error;
     const all = await known().catch(() => null);
     if (all === null) throw error;
     throw new CliError(sanitizeLine(error.rawMessage), adviceFor(name, environment, all), { cause: error });

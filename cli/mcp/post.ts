@@ -1,7 +1,7 @@
 /** Sends a message to `/mcp` and passes on the answers: JSON, or server-sent events. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorFromJson } from "@connectrpc/connect/protocol-connect";
-import { ConnectionFailed, UnexpectedResponse } from "../api/transport.ts";
+import { ConnectionFailed, UnexpectedResponse } from "../api/failures.ts";
 
 /**
  * @param onMessage - receives each message, JSON on one line

@@ -77,10 +77,7 @@ function mappedFrom(reading: string, type: string): string {
 /** The output of an execution as plain JSON. */
 export async function outputOf({ output }: Execution): Promise<unknown> {
   if (output === undefined) return null;
-  const [{ toJson }, { ValueSchema }] = await Promise.all([
-    import("@bufbuild/protobuf"),
-    import("@bufbuild/protobuf/wkt"),
-  ]);
+  const { toJson, ValueSchema } = await import("../api/messages.ts");
   return toJson(ValueSchema, output);
 }
 

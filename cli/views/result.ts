@@ -9,7 +9,7 @@ import { type Cell, table } from "../terminal/table.ts";
 
 /** A message in the JSON form of the REST API: names in snake_case, every field present. */
 export async function toRestJson(message: Message): Promise<unknown> {
-  const { toJson } = await import("@bufbuild/protobuf");
+  const { toJson } = await import("../api/messages.ts");
   return toJson(schemaOf(message), message, { useProtoFieldName: true, alwaysEmitImplicit: true });
 }
 

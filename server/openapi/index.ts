@@ -7,8 +7,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createDocument, type DocumentOptions } from "./document.ts";
 import { describeTargets, type Targets } from "./targets.ts";
 
-export const openApiPath = "/openapi.json";
-
 /** Caches may use the document for this long before they ask again. */
 const maxAgeSeconds = 300;
 

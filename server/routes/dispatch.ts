@@ -3,7 +3,7 @@ import { type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { KeyWatch } from "../auth/key-watch.ts";
 import { fail, toPublicError } from "../errors.ts";
-import { createOpenApiHandler, openApiPath } from "../openapi/index.ts";
+import type { OpenApiHandler } from "../openapi/index.ts";
 import type { App } from "../services/app.ts";
 import { registerServices, services } from "../services/index.ts";
 import { defaultEnvironment, environmentHeader, traceHeader } from "../services/request.ts";
@@ -83,7 +83,11 @@ export function createDispatcher(options: DispatchOptions): Handler {
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
   const transcode = createTranscoder({ transport, authenticator, senderOf, limits, report });
-  const sendOpenApi = createOpenApiHandler({ services, version, publicUrl: app.config.publicUrl });
+  let openApi: Promise<OpenApiHandler> | null = null;
+  const loadOpenApi = async (): Promise<OpenApiHandler> => {
+    const { createOpenApiHandler } = await import("../openapi/index.ts");
+    return createOpenApiHandler({ services, version, publicUrl: app.config.publicUrl });
+  };
   const checkHost = createHostCheck(app.config);
   const cors = createCors(app.config.corsOrigins);
   const { access } = app.config.log;
@@ -151,9 +155,11 @@ export function createDispatcher(options: DispatchOptions): Handler {
         response,
         path,
       );
-    } else if (path === openApiPath) {
+    } else if (path === "/openapi.json") {
       measured.handler = "openapi";
       if (verb !== "GET") return refuseMethod(request, response, ["GET"]);
+      openApi ??= loadOpenApi();
+      const sendOpenApi = await openApi;
       if (request.headers.authorization === undefined) return sendOpenApi(request, response, null);
       const { readTargets } = await import("./openapi-targets.ts");
       const options = { transport, authenticator, senderOf, config: app.config };

@@ -14,13 +14,13 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { newProject } from "../../cli/project/templates/project.ts";
-import { bareEnvironment, bin, commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
+import { bareEnvironment, commandOf, type Runtime, root, runtimes } from "../support/runtimes.ts";
 
 const boundMs = 300;
 const runtime: Runtime = runtimes.find((name) => name === process.argv[2]) ?? "node";
 const saves = Math.max(10, Number(process.argv[3] ?? 40));
 
-execFileSync(bin("tsc"), ["-p", join(root, "tsconfig.build.json")], { cwd: root });
+execFileSync("npm", ["run", "build"], { cwd: root, stdio: "ignore" });
 let isHeld = true;
 for (const name of ["svc init", "with zod"] as const) {
   const { p50, p95, reported } = await measure(name === "with zod");
@@ -53,7 +53,7 @@ async function measure(hasDependency: boolean): Promise<{ p50: number; p95: numb
     `${imports}export default async (input: object) => ({ ...input, number: ${number} });\n`;
   writeFileSync(module, source(0));
   const [program, ...args] = commandOf(runtime);
-  const script = join(root, "dist/cli/program.js");
+  const script = join(root, "dist/bundle/program.js");
   const child = spawn(program, [...args, script, "dev", "--json", "--fresh", "--port", "0"], {
     cwd: folder,
     env: bareEnvironment(),

@@ -46,7 +46,18 @@ export async function buildPackage(): Promise<PackedPackage> {
 /** A copy of the working tree, with a link to its dependencies. */
 function copyOfRepository(): string {
   const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
-  const folders = ["proto", "project", "server", "cli", "client", "plugin", "console", "docs", "templates"];
+  const folders = [
+    "proto",
+    "project",
+    "server",
+    "cli",
+    "client",
+    "plugin",
+    "bundle",
+    "console",
+    "docs",
+    "templates",
+  ];
   for (const name of folders) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
