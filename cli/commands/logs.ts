@@ -1,4 +1,4 @@
-import { connect } from "../api/connection.ts";
+import { openConnection } from "../api/connection.ts";
 import { timestampOf } from "../api/timestamps.ts";
 import { type Command, command } from "../app/command.ts";
 import { integer, resourceId } from "../app/option-values.ts";
@@ -67,9 +67,14 @@ export default command({
       environment: values.environment ?? "",
       audit: values.audit,
     };
-    const executions = await connect("executions", values);
+    const connection = openConnection(values);
+    const executions = await connection.client("executions");
     const { readResumableStream } = await import("../api/resumable-stream.ts");
-    const format = logFormatter(process.stdout, { full: values.verbose, showsExecution: withChildren });
+    const format = logFormatter(process.stdout, {
+      full: values.verbose,
+      showsExecution: withChildren,
+      showsEnvironment: values.environment === undefined && !connection.baseUrl.includes("/env/"),
+    });
     let cursor = "";
     let isEmpty = true;
     if (values.follow && values.lines === 0) {

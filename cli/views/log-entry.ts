@@ -12,7 +12,8 @@ const maxOriginWidth = 24;
  * of a message are indented to it. A terminal breaks long lines at words.
  *
  * @param stream - where the entries are printed
- * @param options - `full` adds date, environment, source and ID, `showsExecution` the end of the ID of the execution
+ * @param options - `full` adds date, environment, source and ID, `showsExecution` the end of the ID of the execution,
+ *   `showsEnvironment` the environment unless it is production
  */
 export function logFormatter(stream: NodeJS.WriteStream, options: FormatOptions): (entry: LogLine) => string {
   const colors = stream === process.stderr ? stderrColors : stdoutColors;
@@ -36,6 +37,8 @@ export function logFormatter(stream: NodeJS.WriteStream, options: FormatOptions)
 interface FormatOptions {
   full: boolean;
   showsExecution?: boolean;
+  /** Marks entries of other environments than production, where entries of several may appear: `triage (staging)`. */
+  showsEnvironment?: boolean;
 }
 
 /** `  order=17 name="Ada Lovelace"`; empty without fields. Text that looks like another value is quoted. */
@@ -60,8 +63,11 @@ const shortIdLength = 6;
 
 function originOf(entry: LogLine, options: FormatOptions): string {
   const name = entry.name || entry.source;
-  if (!options.full)
-    return options.showsExecution ? `${name} ${entry.executionId.slice(-shortIdLength)}` : name;
+  if (!options.full) {
+    const execution = options.showsExecution ? ` ${entry.executionId.slice(-shortIdLength)}` : "";
+    const isMarked = options.showsEnvironment && !["", "production"].includes(entry.environment);
+    return `${name}${execution}${isMarked ? ` (${entry.environment})` : ""}`;
+  }
   const parts = [entry.environment, entry.source, entry.name, entry.executionId || entry.deploymentId];
   return parts.filter((part) => part !== "").join(" ");
 }

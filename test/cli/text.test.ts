@@ -1,8 +1,35 @@
+import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { futureTime, integer, pastTime } from "../../cli/app/option-values.ts";
 import { bytes, duration, relativeTime } from "../../cli/terminal/format.ts";
 import { lineJson, prettyJson, sanitize, sanitizeLine } from "../../cli/terminal/sanitize.ts";
+import { logFormatter } from "../../cli/views/log-entry.ts";
 import { emptySnapshot, planChanges, type Snapshot } from "../../project/plan/plan.ts";
+import { LogLineSchema } from "../../proto/svc/v1/execution_pb.ts";
+
+describe("log entries", () => {
+  const entry = (environment: string) =>
+    create(LogLineSchema, {
+      name: "triage",
+      message: "hello",
+      level: "info",
+      environment,
+      executionId: "exe_123456",
+    });
+  const lines = (options: { showsEnvironment: boolean }) =>
+    ["production", "staging", ""].map((environment) =>
+      logFormatter(process.stdout, { full: false, ...options })(entry(environment)).trim(),
+    );
+
+  test("name their environment where several may appear", () => {
+    expect(lines({ showsEnvironment: true })).toEqual([
+      "triage  hello",
+      "triage (staging)  hello",
+      "triage  hello",
+    ]);
+    expect(lines({ showsEnvironment: false })).toEqual(Array(3).fill("triage  hello"));
+  });
+});
 
 /** A seeded generator of numbers from 0 to 1. */
 function seeded(seed: number): () => number {

@@ -38,6 +38,8 @@ test("contains the compiled code, the contract, the documents and the templates 
       !/^templates\/\w+\/[\w./-]+$/.test(path) &&
       !/^docs\/[\w/-]+\.md$/.test(path) &&
       !/^dist\/console\/(index\.html|app\.js|app\.css|icon\.svg)$/.test(path) &&
+      // The figures of docs/performance.md.
+      !/^docs\/performance\/[\w-]+\.(svg|json)$/.test(path) &&
       // The rules of Prometheus, the dashboard of Grafana and the unit of systemd, for operators.
       !/^docs\/monitoring\/\w+\.(yaml|json)$/.test(path) &&
       !/^deploy\/systemd\/[\w.-]+$/.test(path) &&

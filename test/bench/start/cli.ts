@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { newProject } from "../../../cli/project/templates/project.ts";
 import { bareEnvironment, commandOf, type Runtime, runtimes } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
-import { installPackage } from "./installed.ts";
+import { builtLauncher } from "../runner/built.ts";
 import { type Summary, summary } from "./statistics.ts";
 
 export interface CommandCost {
@@ -43,7 +43,7 @@ export interface Options {
 /** @returns the cost of the empty program and of each command */
 export async function measureCommands({ runtime, pairs, launcher: given }: Options): Promise<CommandCost[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-cli-"));
-  const launcher = given ?? installPackage(folder);
+  const launcher = given ?? builtLauncher(folder);
   const server = new TestServer("node", { launcher });
   try {
     await server.start();

@@ -63,6 +63,8 @@ test.runIf(canMount())(
     }
     expectError(refused, 503, "unavailable", /cannot store the request: its disk is full/);
     expect(refused.headers.get("retry-after")).toBe("10");
+    expect(server.output.match(/disk of the data folder is full/g)).toHaveLength(1);
+    expect(server.output).not.toContain("Request failed");
     expect(statfsSync(mounted).bavail * statfsSync(mounted).bsize).toBeLessThan(mebibyte);
     await vi.waitFor(
       async () => {
