@@ -10,6 +10,8 @@ import { getKeys, type KeyRow } from "../store/tables/organizations.ts";
 import { log } from "../telemetry/log/index.ts";
 import { type Caller, callerIn } from "./caller.ts";
 
+type Next = Parameters<Interceptor>[0];
+
 const intervalMs = 1_000;
 
 export function isLive(row: KeyRow, nowMs: number): boolean {
@@ -31,12 +33,16 @@ export class KeyWatch {
 
   /** Ends server streams with `unauthenticated` when their key is no longer valid. */
   interceptor(): Interceptor {
-    return (next) => async (request) => {
-      const response = await next(request);
+    return (next) => (request) => {
       const caller = callerIn(request.contextValues);
-      if (!response.stream || caller === null) return response;
-      return { ...response, message: this.#whileLive(response.message, caller) };
+      const isWatched = request.method.methodKind !== "unary" && caller !== null;
+      return isWatched ? this.#watched(next(request), caller) : next(request);
     };
+  }
+
+  async #watched(call: ReturnType<Next>, caller: Caller): ReturnType<Next> {
+    const response = await call;
+    return response.stream ? { ...response, message: this.#whileLive(response.message, caller) } : response;
   }
 
   async *#whileLive<T>(items: AsyncIterable<T>, caller: Caller): AsyncGenerator<T> {

@@ -5,9 +5,16 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { Interrupt, interruptible } from "../../interrupt.ts";
 
-export const deadlines: Interceptor = (next) => async (request) => {
-  const { signal, header } = request;
-  if (!header.has("grpc-timeout") && !header.has("connect-timeout-ms")) return next(request);
+type Next = Parameters<Interceptor>[0];
+
+export const deadlines: Interceptor = (next) => (request) => {
+  const { header } = request;
+  const hasDeadline = header.has("grpc-timeout") || header.has("connect-timeout-ms");
+  return hasDeadline ? callInTime(next, request) : next(request);
+};
+
+async function callInTime(next: Next, request: Parameters<Next>[0]): ReturnType<Next> {
+  const { signal } = request;
   throwIfLate(signal);
   const late = deadlineOf(signal);
   try {
@@ -17,7 +24,7 @@ export const deadlines: Interceptor = (next) => async (request) => {
   } finally {
     late.forget();
   }
-};
+}
 
 async function* untilDeadline<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const late = deadlineOf(signal);

@@ -18,7 +18,7 @@ export function publicErrors(report: Report): Interceptor {
       );
     };
     try {
-      return await mapErrors(await next(request), map);
+      return mapErrors(await next(request), map);
     } catch (error) {
       throw map(error);
     }
@@ -30,7 +30,7 @@ export const hideStatus: Interceptor = (next) => async (request) => {
   try {
     const response = await next(request);
     response.header.delete(statusHeader);
-    return await mapErrors(response, withoutStatus);
+    return mapErrors(response, withoutStatus);
   } catch (error) {
     throw withoutStatus(error);
   }
@@ -41,10 +41,10 @@ function withoutStatus(error: unknown): unknown {
   return error;
 }
 
-async function mapErrors(
+function mapErrors(
   response: UnaryResponse | StreamResponse,
   map: (error: unknown) => unknown,
-): Promise<UnaryResponse | StreamResponse> {
+): UnaryResponse | StreamResponse {
   if (!response.stream) return response;
   const { message } = response;
   return {
