@@ -2,7 +2,8 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commandRuntimes } from "../support/runtimes.ts";
-import { type Options, type Result, svc, temporaryFolder, useService } from "./support.ts";
+import { command } from "./command.ts";
+import { type Options, type Result, temporaryFolder, useService } from "./support.ts";
 
 describe.each(commandRuntimes("bun"))("profiles on %s", (runtime) => {
   const service = useService(runtime);
@@ -16,7 +17,7 @@ describe.each(commandRuntimes("bun"))("profiles on %s", (runtime) => {
     return {
       file: join(home, "svc/config.json"),
       run: (line, options = {}) =>
-        svc(runtime, line.split(" "), { ...options, env: { XDG_CONFIG_HOME: home, ...options.env } }),
+        command(runtime, line.split(" "), { ...options, env: { XDG_CONFIG_HOME: home, ...options.env } }),
     };
   }
 

@@ -7,12 +7,14 @@ import { senders } from "../../cli/senders/index.ts";
 import { parseProjectFile } from "../../project/file/parse.ts";
 import fc from "../support/property.ts";
 import { commandRuntimes, root } from "../support/runtimes.ts";
-import { newProjectFiles, svc, temporaryFolder, writeFiles } from "./support.ts";
+import { command } from "./command.ts";
+import { newProjectFiles, temporaryFolder, writeFiles } from "./support.ts";
 
 const file = "svc-project.yaml";
 
 describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
-  const add = (cwd: string, line: string) => svc(runtime, ["webhook", "add", ...line.split(" ")], { cwd });
+  const add = (cwd: string, line: string) =>
+    command(runtime, ["webhook", "add", ...line.split(" ")], { cwd });
 
   test("writes the webhook and a sample that work at once, and keeps the rest of the file", async () => {
     const cwd = await temporaryFolder();
@@ -36,9 +38,9 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
     const length = lines.length - before.split("\n").length;
     expect([...lines.slice(0, start), ...lines.slice(start + length)].join("\n")).toBe(before);
     const [, test = ""] = /\n {2}svc (webhook test .*)\n/.exec(added.stderr) ?? [];
-    const tried = await svc(runtime, [...test.split(" "), "--json"], { cwd });
+    const tried = await command(runtime, [...test.split(" "), "--json"], { cwd });
     expect(JSON.parse(tried.stdout)).toMatchObject({ unmapped: [], event: "issues.opened", ignored: null });
-    const ran = await svc(runtime, ["test", "triage", "--json"], { cwd });
+    const ran = await command(runtime, ["test", "triage", "--json"], { cwd });
     expect(JSON.parse(ran.stdout).results).toContainEqual(
       expect.objectContaining({ webhook: "hub", status: "succeeded", unmapped: [] }),
     );
@@ -67,7 +69,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
 
   test("prints one document with --json, and lists the senders without one", async () => {
     const cwd = await temporaryFolder();
-    const list = await svc(runtime, ["webhook", "add", "--json"], { cwd });
+    const list = await command(runtime, ["webhook", "add", "--json"], { cwd });
     expect(JSON.parse(list.stdout).senders).toEqual(
       senders.map(({ name, title, description }) => ({
         sender: name,
@@ -76,7 +78,7 @@ describe.each(commandRuntimes("bun"))("svc webhook add on %s", (runtime) => {
         docs: join(root, "docs/webhooks/senders", `${name}.md`),
       })),
     );
-    const table = await svc(runtime, ["webhook", "add"], { cwd });
+    const table = await command(runtime, ["webhook", "add"], { cwd });
     expect(table.stdout.split("\n").length).toBe(senders.length + 2);
     expect(table.stdout).toMatch(/^stripe {2,}Stripe {2,}Payments, subscriptions and invoices$/m);
     await writeFile(join(cwd, file), 'name: a\nversion: "1"\nagents: [{ name: a }]\n');
