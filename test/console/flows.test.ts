@@ -223,7 +223,10 @@ onRuntime("node", "the console", {}, (server) => {
     expect(await seriousFaults(page)).toEqual([]);
     await section(page, "Webhooks");
     await page.getByLabel("Outcome").selectOption("accepted");
-    for (const box of await page.getByRole("checkbox", { name: /^Select dlv_/ }).all()) await box.check();
+    await page.locator(".status.rejected").first().waitFor({ state: "detached" });
+    const boxes = page.getByRole("checkbox", { name: /^Select dlv_/ });
+    await boxes.nth(1).waitFor();
+    for (const index of [0, 1]) await boxes.nth(index).check();
     await page.getByRole("button", { name: "Redeliver 2" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Redeliver 2" }).click();
     await page.getByText("2 of 2").waitFor();
