@@ -142,6 +142,7 @@ onRuntime("node", "the console", {}, (server) => {
   test("leads from a failing execution to its replay with another input", async () => {
     const page = await signedIn();
     const id = await run("triage", { fail: true });
+    await ended(server, id);
     await section(page, "Executions");
     await page.getByLabel("Status").selectOption("failed");
     await page.getByLabel("Trigger").selectOption("schedule");
