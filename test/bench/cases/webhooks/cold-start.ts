@@ -62,8 +62,8 @@ async function endRunners(pid: number): Promise<void> {
     readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(isRunner);
   for (const runner of runners()) process.kill(Number(runner), "SIGKILL");
   while (runners().length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  // The server has its own turn to see it.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // The server sees it, and may start a runner again: of each deployment one per second.
+  await new Promise((resolve) => setTimeout(resolve, 600));
 }
 
 function isRunner(child: string): boolean {
