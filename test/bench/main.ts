@@ -53,9 +53,11 @@ async function run(): Promise<void> {
     const result: CaseResult = { name, summary, ...(await runIsolated(name, options)) };
     results.cases.push(result);
     say(textOf(result));
+    // An interrupted run keeps what it has measured.
+    if (values.docs) writeDocuments({ ...results, cases: [result] }, true);
   }
   if (values.json) console.log(JSON.stringify(results, null, 2));
-  if (values.docs) writeDocuments(results, positionals.length > 0);
+  if (values.docs && positionals.length === 0) writeDocuments(results, false);
   const seconds = results.cases.reduce((sum, result) => sum + result.seconds, 0);
   const failed = results.cases.filter((result) => result.failed !== undefined);
   const missed = results.cases.flatMap(({ rows }) => rows.filter((row) => !holds(row)));

@@ -43,9 +43,9 @@ export function readResults(): Results {
   return JSON.parse(readFileSync(resultsFile, "utf8")) as Results;
 }
 
-function merged(old: Results, { machine, cases }: Results): Results {
+function merged(old: Results, { machine, options, cases }: Results): Results {
   const kept = old.cases.filter(({ name }) => cases.every((one) => one.name !== name));
-  return { machine, options: old.options, cases: [...kept, ...cases] };
+  return { machine, options, cases: [...kept, ...cases] };
 }
 
 /** Five significant digits. Infinite and unknown values become null in JSON, so that they are left out. */

@@ -49,13 +49,19 @@ async function start(runtime: Runtime, launcher: string): Promise<{ ms: number; 
 
 async function serve(runtime: Runtime, launcher: string, data: string, waitMs: number) {
   const [program, ...before] = commandOf(runtime);
+  // The package lies outside the folder in which Deno would search its dependencies.
+  if (runtime === "deno") before.push("--node-modules-dir=manual");
   const startedAt = performance.now();
   const child = spawn(program, [...before, launcher, "serve", "--port", "0", "--data", data], {
     env: bareEnvironment(),
     stdio: ["ignore", "pipe", "pipe"],
   });
   try {
-    const url = await Promise.race([listening(child.stdout), listening(child.stderr)]);
+    const ended = once(child, "exit").then(() =>
+      Promise.reject(new Error(`The server on ${runtime} ended.`)),
+    );
+    const url = await Promise.race([listening(child.stdout), listening(child.stderr), ended]);
+    ended.catch(() => {});
     const { status } = await fetch(`${url}/readyz`);
     if (status !== 200) throw new Error(`/readyz returned ${status}.`);
     const ms = performance.now() - startedAt;
