@@ -1,4 +1,5 @@
 /** Adds agents and workflows to the document: the requests that run them, with the schemas of their inputs and outputs. */
+import { defaultEnvironment } from "../services/request.ts";
 import { embed, isSchema } from "./embed.ts";
 import type { Schema } from "./types.ts";
 
@@ -10,10 +11,17 @@ export interface Targets {
 
 const schemasPath = "#/components/schemas";
 
-/** Returns the document with the components `<kind>.<name>.run`, `.input` and `.output` of each target. */
+/**
+ * Returns the document with the components `<kind>.<name>.run`, `.input` and `.output` of each target. Its only server is
+ * that of the environment: generated clients take the first server, and must not run targets of staging in production.
+ */
 export function describeTargets(document: Schema, { environment, targets }: Targets): Schema {
-  if (targets.length === 0) return document;
   const copy = structuredClone(document) as Document;
+  copy.servers = serversOf(copy.servers, environment);
+  if (targets.length === 0) {
+    copy.info.description += `\n\nThe environment \`${environment}\` has no active deployment.`;
+    return copy;
+  }
   const { schemas } = copy.components;
   const request = schemas.RunExecutionRequest ?? {};
   const variants: Schema[] = [];
@@ -46,7 +54,21 @@ export function describeTargets(document: Schema, { environment, targets }: Targ
   return copy;
 }
 
+/** The server of production has no prefix. */
+function serversOf([production, prefixed]: readonly Server[], environment: string): Server[] {
+  const server = environment === defaultEnvironment ? production : prefixed;
+  const description = `The environment \`${environment}\`.`;
+  return server === undefined ? [] : [{ url: server.url.replace("{environment}", environment), description }];
+}
+
+interface Server {
+  url: string;
+  description: string;
+}
+
 interface Document extends Schema {
+  info: { description: string };
+  servers: readonly Server[];
   paths: Record<string, Schema>;
   components: { schemas: Record<string, Schema> };
 }

@@ -9,7 +9,7 @@ export const notRun: readonly (readonly [pattern: RegExp, reason: string])[] = [
   ],
   [/^svc serve\b/, "runs until it is stopped; the server of the test takes its place"],
   [/^export (?:SVC|AWS)_\w+=/, "the test sets the variables to those of its server"],
-  [/^npx openapi-typescript\b/, "needs TypeScript 5; test/openapi runs it"],
+  [/^npx -p typescript@5 -p openapi-typescript\b/, "needs TypeScript 5; test/openapi runs it"],
   [/^npm run bench\b/, "takes minutes; test/bench tests the runner, and compares the page with its results"],
   [/\bexample\.com\b/, "a host that does not exist"],
 ];

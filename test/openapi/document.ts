@@ -26,7 +26,7 @@ export interface Operation {
 
 export interface OpenApi {
   openapi: string;
-  info: { version: string };
+  info: { version: string; description: string };
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;

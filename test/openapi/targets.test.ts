@@ -3,9 +3,9 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";
 import { embed } from "../../server/openapi/embed.ts";
 import { deploy } from "../support/project.ts";
-import { call, expectError } from "../support/rest.ts";
+import { call, expectError, ok } from "../support/rest.ts";
 import { useServer } from "../support/suite.ts";
-import { fetchDocument } from "./document.ts";
+import { fetchDocument, type OpenApi } from "./document.ts";
 
 const server = useServer("node");
 const code = `const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }), jsonSchema: {
@@ -34,8 +34,24 @@ test("describes the inputs and outputs of the environment of the path", async ()
     additionalProperties: false,
   });
   expect(schemas["agent.plain.run"]).toMatchObject({ required: ["name"] });
-  const staging = await call(server, "GET", "/env/staging/openapi.json");
-  expect(staging.json).toEqual(await fetchDocument(server));
+});
+
+test("has only the server of the environment of the path", async () => {
+  await deploy(server, { agents: { plain: "export default () => null;" } }, { environment: "staging" });
+  const staging = await ok<OpenApi>(server, "GET", "/env/staging/openapi.json");
+  expect(staging.servers.map(({ url }) => url)).toEqual(["/env/staging"]);
+  expect(staging.components.schemas["agent.plain.run"]).toMatchObject({
+    properties: { environment: { const: "staging" } },
+  });
+  const production = await fetchDocument(server, server.apiKey);
+  expect(production.servers.map(({ url }) => url)).toEqual(["/"]);
+});
+
+test("names an environment without an active deployment", async () => {
+  const empty = await ok<OpenApi>(server, "GET", "/env/empty/openapi.json");
+  expect(empty.info.description).toContain("The environment `empty` has no active deployment.");
+  expect(empty.servers.map(({ url }) => url)).toEqual(["/env/empty"]);
+  expect(empty.components).toEqual((await fetchDocument(server)).components);
 });
 
 test("is valid, and shared caches do not store it", async () => {
