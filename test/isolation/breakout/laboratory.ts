@@ -131,7 +131,8 @@ export default async () => {
       PRIZE: prize,
       CONTROL: "1",
     };
-    for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"])
+    // One attempt starts a compile cache, which works once in a process.
+    for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NODE_COMPILE_CACHE"])
       delete (env as NodeJS.ProcessEnv)[name];
     const file = openSync(join(this.folder, "linked", "secret"), "r");
     const folder = openSync(join(this.folder, "linked"), "r");
