@@ -19,6 +19,7 @@ import { getOrganization } from "../store/tables/organizations.ts";
 import { addressOf } from "../webhooks/address.ts";
 import { idempotencyKeyOfCall } from "../webhooks/idempotency.ts";
 import { encodePayload } from "../webhooks/payload.ts";
+import { webhookName } from "../webhooks/route-table.ts";
 import type { App } from "./app.ts";
 import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
@@ -73,7 +74,7 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
       });
       const page = pageOf(request, ["ListWebhooks", environment, request.apiKeyOnly], 1000);
       const targets = (["agent", "workflow"] as const).flatMap((kind) =>
-        group(rows, kind, app.baseUrl()).map((target) => ({ kind, target })),
+        group(app, rows, kind).map((target) => ({ kind, target })),
       );
       const keyOf = ({ kind, target }: (typeof targets)[number]) => `${kind} ${target.name}`;
       const kinds = new Map<WebhookTarget, string>();
@@ -96,13 +97,15 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
   };
 }
 
-function group(rows: readonly WebhookRow[], kind: string, baseUrl: string): WebhookTarget[] {
+function group(app: App, rows: readonly WebhookRow[], kind: string): WebhookTarget[] {
+  const baseUrl = app.baseUrl();
   const groups = new Map<string, WebhookTarget>();
   for (const row of rows) {
     if (row.kind !== kind) continue;
     const target = groups.get(row.name) ?? create(WebhookTargetSchema, { name: row.name });
     groups.set(row.name, target);
     const definition = parseStored<WebhookDefinition>(row.definition);
+    const { limit, remaining } = app.limits.stateOf(row.org_id, webhookName(row), definition.rateLimit);
     const webhook = create(WebhookSchema, {
       slug: row.slug,
       url: webhookUrl(baseUrl, {
@@ -114,6 +117,7 @@ function group(rows: readonly WebhookRow[], kind: string, baseUrl: string): Webh
       }),
       fieldMapping: mappingMap(definition.fieldMapping),
       signatureScheme: definition.signature?.scheme ?? "",
+      rateLimit: { ...limit, burst: Math.floor(limit.burst), remaining },
     });
     target.webhooks.push(webhook);
   }

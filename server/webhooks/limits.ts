@@ -61,18 +61,27 @@ export class WebhookLimits {
     return rateLimitHeaders(named(states));
   }
 
+  /** The state of a webhook's own limit. @param limit - that of the project file; null for the default */
+  stateOf(orgId: string, webhook: string, limit: RateLimit | null): RateState {
+    return this.#charged.peek(webhookKey(orgId, webhook), limit ?? this.#webhook, performance.now());
+  }
+
   /** Created once for each route; a route lives until its organization deploys again. */
   #claims(route: Route): RateClaim[] {
     let claims = this.#claimsOf.get(route);
     if (claims === undefined) {
       claims = [
-        { key: `${route.orgId}/${route.webhook}`, limit: route.definition.rateLimit ?? this.#webhook },
+        { key: webhookKey(route.orgId, route.webhook), limit: route.definition.rateLimit ?? this.#webhook },
         { key: route.orgId, limit: this.#organization },
       ];
       this.#claimsOf.set(route, claims);
     }
     return claims;
   }
+}
+
+function webhookKey(orgId: string, webhook: string): string {
+  return `${orgId}/${webhook}`;
 }
 
 function named(states: readonly RateState[]): { policy: string; state: RateState }[] {

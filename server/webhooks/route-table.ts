@@ -105,11 +105,21 @@ export function routeFrom(row: WebhookRow): Route {
     kind: row.kind,
     name: row.name,
     slug: row.slug,
-    webhook: `${row.environment}/${row.kind}/${row.name}/${row.slug}`,
+    webhook: webhookName(row),
     deploymentId: row.deployment_id,
     definition,
     mapping: definition.fieldMapping.length > 0 ? compileMapping(definition.fieldMapping) : null,
     filter: compileFilter(definition),
     gone: row.gone === 1,
   };
+}
+
+/** The name of a webhook within its organization. */
+export function webhookName({
+  environment,
+  kind,
+  name,
+  slug,
+}: Pick<WebhookRow, "environment" | "kind" | "name" | "slug">): string {
+  return `${environment}/${kind}/${name}/${slug}`;
 }

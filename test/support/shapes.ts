@@ -113,7 +113,12 @@ export interface WebhookListJson {
 
 interface WebhookGroup {
   name: string;
-  webhooks: { slug: string; url: string; field_mapping: Record<string, string> }[];
+  webhooks: {
+    slug: string;
+    url: string;
+    field_mapping: Record<string, string>;
+    rate_limit: { requests_per_second: number; burst: number; remaining: number };
+  }[];
 }
 
 export interface AcceptedJson {

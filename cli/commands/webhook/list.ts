@@ -67,10 +67,16 @@ function printTargets(title: string, targets: readonly WebhookTarget[], verbose:
   print(`\n${colors.bold(title)}`);
   for (const { name, webhooks } of targets) {
     print(`  ${name}`);
-    for (const { fieldMapping, signatureScheme } of webhooks) {
+    for (const { fieldMapping, signatureScheme, rateLimit } of webhooks) {
       print(indent(lines.shift() ?? "", "    "));
       if (!verbose) continue;
       print(`      ${colors.dim(signatureScheme === "" ? "unsigned" : `signature: ${signatureScheme}`)}`);
+      if (rateLimit !== undefined) {
+        const { requestsPerSecond, burst, remaining } = rateLimit;
+        print(
+          `      ${colors.dim(`rate limit: ${requestsPerSecond} per second, ${remaining} of ${burst} left`)}`,
+        );
+      }
       for (const line of mappingLines(fieldMapping)) print(`      ${line}`);
     }
   }

@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/webhook.proto.
  */
 export const file_svc_v1_webhook: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIs8BChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSGQoGb3JnX2lkGAEgASgJQgngQQK6SAPIAQESGwoKYWdlbnRfbmFtZRgCIAEoCUIHukgEcgIYZBIeCg13b3JrZmxvd19uYW1lGAMgASgJQge6SARyAhhkEhUKBHNsdWcYBCABKAlCB7pIBHICGGQSHQoMd2ViaG9va19zbHVnGAUgASgJQge6SARyAhhkEigKB3BheWxvYWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IqQBChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIEhYKDm91dHB1dF9vbWl0dGVkGAUgASgIEhIKCnVudmVyaWZpZWQYBiABKAgipgEKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEj8KC2Vudmlyb25tZW50GAIgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDGIAIIrMBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiMwoTV2ViaG9va09yZ2FuaXphdGlvbhIOCgZvcmdfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJACg1XZWJob29rVGFyZ2V0EgwKBG5hbWUYASABKAkSIQoId2ViaG9va3MYAiADKAsyDy5zdmMudjEuV2ViaG9vayKtAQoHV2ViaG9vaxIMCgRzbHVnGAEgASgJEgsKA3VybBgCIAEoCRI4Cg1maWVsZF9tYXBwaW5nGAMgAygLMiEuc3ZjLnYxLldlYmhvb2suRmllbGRNYXBwaW5nRW50cnkSGAoQc2lnbmF0dXJlX3NjaGVtZRgEIAEoCRozChFGaWVsZE1hcHBpbmdFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIsQECghEZWxpdmVyeRIbCgtkZWxpdmVyeV9pZBgBIAEoCUIG4EED4EEIEjQKC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEicKBGtpbmQYAyABKAlCGeBBA7pIE3IRUgVhZ2VudFIId29ya2Zsb3cSEQoEbmFtZRgEIAEoCUID4EEDEhEKBHNsdWcYBSABKAlCA+BBAxIYCgtlbnZpcm9ubWVudBgGIAEoCUID4EEDEksKB291dGNvbWUYByABKAlCOuBBA7pINHIyUghhY2NlcHRlZFIIcmVqZWN0ZWRSB2lnbm9yZWRSCWhhbmRzaGFrZVIIcmVwbGF5ZWQSGAoLaHR0cF9zdGF0dXMYCCABKA1CA+BBAxITCgZyZWFzb24YCSABKAlCA+BBAxIZCgxleGVjdXRpb25faWQYCiABKAlCA+BBAxIaCg1kZXBsb3ltZW50X2lkGAsgASgJQgPgQQMSFwoKc2l6ZV9ieXRlcxgMIAEoA0ID4EEDEjMKB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5QgPgQQMSLQoHcGF5bG9hZBgOIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAxIcCg9wYXlsb2FkX29taXR0ZWQYDyABKAhCA+BBAxouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK4AgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhUKBHNsdWcYASABKAlCB7pIBHICGGQSFQoEbmFtZRgCIAEoCUIHukgEcgIYZBJLCgdvdXRjb21lGAMgASgJQjq6SDfYAQFyMlIIYWNjZXB0ZWRSCHJlamVjdGVkUgdpZ25vcmVkUgloYW5kc2hha2VSCHJlcGxheWVkEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI/CgtlbnZpcm9ubWVudBgFIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEhoKCXBhZ2Vfc2l6ZRgGIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAcgASgJQgi6SAVyAxiACCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKEkdldERlbGl2ZXJ5UmVxdWVzdBIeCgtkZWxpdmVyeV9pZBgBIAEoCUIJ4EECukgDyAEBIkoKF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgngQQK6SAPIAQESDwoHY3VycmVudBgCIAEoCDK3BgoOV2ViaG9va1NlcnZpY2USkgIKDlRyaWdnZXJXZWJob29rEh0uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIsABirUYBG5vbmWC0+STArEBOgdwYXlsb2FkWjw6B3BheWxvYWQiMS93ZWJob29rL3tvcmdfaWR9L3dvcmtmbG93L3t3b3JrZmxvd19uYW1lfS97c2x1Z31aOzoHcGF5bG9hZCIwL2FwaS92MS93ZWJob29rcy90cmlnZ2VyL3tvcmdfaWR9L3t3ZWJob29rX3NsdWd9Iisvd2ViaG9vay97b3JnX2lkfS9hZ2VudC97YWdlbnRfbmFtZX0ve3NsdWd9EnMKDExpc3RXZWJob29rcxIbLnN2Yy52MS5MaXN0V2ViaG9va3NSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIiiQAgGKtRgEcmVhZILT5JMCFxIVL2FwaS92MS93ZWJob29rcy9saXN0En8KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIi6QAgGKtRgEcmVhZILT5JMCHRIbL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzEnkKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBoQLnN2Yy52MS5EZWxpdmVyeSI8kAIBirUYBHJlYWSC0+STAisSKS9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9Ep4BChBSZWRlbGl2ZXJXZWJob29rEh8uc3ZjLnYxLlJlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Gh4uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVzcG9uc2UiSYq1GAd0cmlnZ2VygtPkkwI4OgEqIjMvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvd2ViaG9vay5wcm90bxIGc3ZjLnYxIs8BChVUcmlnZ2VyV2ViaG9va1JlcXVlc3QSGQoGb3JnX2lkGAEgASgJQgngQQK6SAPIAQESGwoKYWdlbnRfbmFtZRgCIAEoCUIHukgEcgIYZBIeCg13b3JrZmxvd19uYW1lGAMgASgJQge6SARyAhhkEhUKBHNsdWcYBCABKAlCB7pIBHICGGQSHQoMd2ViaG9va19zbHVnGAUgASgJQge6SARyAhhkEigKB3BheWxvYWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IqQBChZUcmlnZ2VyV2ViaG9va1Jlc3BvbnNlEhQKDGV4ZWN1dGlvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSJgoGb3V0cHV0GAMgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEhAKCHJlcGxheWVkGAQgASgIEhYKDm91dHB1dF9vbWl0dGVkGAUgASgIEhIKCnVudmVyaWZpZWQYBiABKAgipgEKE0xpc3RXZWJob29rc1JlcXVlc3QSFAoMYXBpX2tleV9vbmx5GAEgASgIEj8KC2Vudmlyb25tZW50GAIgASgJQiq6SCfYAQFyIjIgXltBLVphLXowLTldW0EtWmEtejAtOV8tXXswLDYzfSQSGgoJcGFnZV9zaXplGAMgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YBCABKAlCCLpIBXIDGIAIIrMBChRMaXN0V2ViaG9va3NSZXNwb25zZRIxCgxvcmdhbml6YXRpb24YASABKAsyGy5zdmMudjEuV2ViaG9va09yZ2FuaXphdGlvbhIlCgZhZ2VudHMYAiADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIoCgl3b3JrZmxvd3MYAyADKAsyFS5zdmMudjEuV2ViaG9va1RhcmdldBIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkiMwoTV2ViaG9va09yZ2FuaXphdGlvbhIOCgZvcmdfaWQYASABKAkSDAoEbmFtZRgCIAEoCSJACg1XZWJob29rVGFyZ2V0EgwKBG5hbWUYASABKAkSIQoId2ViaG9va3MYAiADKAsyDy5zdmMudjEuV2ViaG9vayLbAQoHV2ViaG9vaxIMCgRzbHVnGAEgASgJEgsKA3VybBgCIAEoCRI4Cg1maWVsZF9tYXBwaW5nGAMgAygLMiEuc3ZjLnYxLldlYmhvb2suRmllbGRNYXBwaW5nRW50cnkSGAoQc2lnbmF0dXJlX3NjaGVtZRgEIAEoCRIsCgpyYXRlX2xpbWl0GAUgASgLMhguc3ZjLnYxLldlYmhvb2tSYXRlTGltaXQaMwoRRmllbGRNYXBwaW5nRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJRChBXZWJob29rUmF0ZUxpbWl0EhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYASABKAESDQoFYnVyc3QYAiABKAUSEQoJcmVtYWluaW5nGAMgASgFIsQECghEZWxpdmVyeRIbCgtkZWxpdmVyeV9pZBgBIAEoCUIG4EED4EEIEjQKC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEicKBGtpbmQYAyABKAlCGeBBA7pIE3IRUgVhZ2VudFIId29ya2Zsb3cSEQoEbmFtZRgEIAEoCUID4EEDEhEKBHNsdWcYBSABKAlCA+BBAxIYCgtlbnZpcm9ubWVudBgGIAEoCUID4EEDEksKB291dGNvbWUYByABKAlCOuBBA7pINHIyUghhY2NlcHRlZFIIcmVqZWN0ZWRSB2lnbm9yZWRSCWhhbmRzaGFrZVIIcmVwbGF5ZWQSGAoLaHR0cF9zdGF0dXMYCCABKA1CA+BBAxITCgZyZWFzb24YCSABKAlCA+BBAxIZCgxleGVjdXRpb25faWQYCiABKAlCA+BBAxIaCg1kZXBsb3ltZW50X2lkGAsgASgJQgPgQQMSFwoKc2l6ZV9ieXRlcxgMIAEoA0ID4EEDEjMKB2hlYWRlcnMYDSADKAsyHS5zdmMudjEuRGVsaXZlcnkuSGVhZGVyc0VudHJ5QgPgQQMSLQoHcGF5bG9hZBgOIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBAxIcCg9wYXlsb2FkX29taXR0ZWQYDyABKAhCA+BBAxouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK4AgoVTGlzdERlbGl2ZXJpZXNSZXF1ZXN0EhUKBHNsdWcYASABKAlCB7pIBHICGGQSFQoEbmFtZRgCIAEoCUIHukgEcgIYZBJLCgdvdXRjb21lGAMgASgJQjq6SDfYAQFyMlIIYWNjZXB0ZWRSCHJlamVjdGVkUgdpZ25vcmVkUgloYW5kc2hha2VSCHJlcGxheWVkEikKBXNpbmNlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI/CgtlbnZpcm9ubWVudBgFIAEoCUIqukgn2AEBciIyIF5bQS1aYS16MC05XVtBLVphLXowLTlfLV17MCw2M30kEhoKCXBhZ2Vfc2l6ZRgGIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAcgASgJQgi6SAVyAxiACCJXChZMaXN0RGVsaXZlcmllc1Jlc3BvbnNlEiQKCmRlbGl2ZXJpZXMYASADKAsyEC5zdmMudjEuRGVsaXZlcnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjQKEkdldERlbGl2ZXJ5UmVxdWVzdBIeCgtkZWxpdmVyeV9pZBgBIAEoCUIJ4EECukgDyAEBIkoKF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Eh4KC2RlbGl2ZXJ5X2lkGAEgASgJQgngQQK6SAPIAQESDwoHY3VycmVudBgCIAEoCDK3BgoOV2ViaG9va1NlcnZpY2USkgIKDlRyaWdnZXJXZWJob29rEh0uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVxdWVzdBoeLnN2Yy52MS5UcmlnZ2VyV2ViaG9va1Jlc3BvbnNlIsABirUYBG5vbmWC0+STArEBOgdwYXlsb2FkWjw6B3BheWxvYWQiMS93ZWJob29rL3tvcmdfaWR9L3dvcmtmbG93L3t3b3JrZmxvd19uYW1lfS97c2x1Z31aOzoHcGF5bG9hZCIwL2FwaS92MS93ZWJob29rcy90cmlnZ2VyL3tvcmdfaWR9L3t3ZWJob29rX3NsdWd9Iisvd2ViaG9vay97b3JnX2lkfS9hZ2VudC97YWdlbnRfbmFtZX0ve3NsdWd9EnMKDExpc3RXZWJob29rcxIbLnN2Yy52MS5MaXN0V2ViaG9va3NSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RXZWJob29rc1Jlc3BvbnNlIiiQAgGKtRgEcmVhZILT5JMCFxIVL2FwaS92MS93ZWJob29rcy9saXN0En8KDkxpc3REZWxpdmVyaWVzEh0uc3ZjLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoeLnN2Yy52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIi6QAgGKtRgEcmVhZILT5JMCHRIbL2FwaS92MS93ZWJob29rcy9kZWxpdmVyaWVzEnkKC0dldERlbGl2ZXJ5Ehouc3ZjLnYxLkdldERlbGl2ZXJ5UmVxdWVzdBoQLnN2Yy52MS5EZWxpdmVyeSI8kAIBirUYBHJlYWSC0+STAisSKS9hcGkvdjEvd2ViaG9va3MvZGVsaXZlcmllcy97ZGVsaXZlcnlfaWR9Ep4BChBSZWRlbGl2ZXJXZWJob29rEh8uc3ZjLnYxLlJlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Gh4uc3ZjLnYxLlRyaWdnZXJXZWJob29rUmVzcG9uc2UiSYq1GAd0cmlnZ2VygtPkkwI4OgEqIjMvYXBpL3YxL3dlYmhvb2tzL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXJiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_struct, file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * Request message for TriggerWebhook. It identifies the webhook by `agent_name` and `slug`, by `workflow_name` and
@@ -519,6 +519,13 @@ export type Webhook = Message<"svc.v1.Webhook"> & {
    * @generated from field: string signature_scheme = 4;
    */
   signatureScheme: string;
+
+  /**
+   * Rate limit and what is left of it.
+   *
+   * @generated from field: svc.v1.WebhookRateLimit rate_limit = 5;
+   */
+  rateLimit?: WebhookRateLimit | undefined;
 };
 
 /**
@@ -554,6 +561,13 @@ export type WebhookJson = {
    * @generated from field: string signature_scheme = 4;
    */
   signatureScheme?: string;
+
+  /**
+   * Rate limit and what is left of it.
+   *
+   * @generated from field: svc.v1.WebhookRateLimit rate_limit = 5;
+   */
+  rateLimit?: WebhookRateLimitJson;
 };
 
 /**
@@ -562,6 +576,71 @@ export type WebhookJson = {
  */
 export const WebhookSchema: GenMessage<Webhook, {jsonType: WebhookJson}> = /*@__PURE__*/
   messageDesc(file_svc_v1_webhook, 6);
+
+/**
+ * The rate limit of a webhook. Each process counts the requests that it receives; these are the values of the process that
+ * answers.
+ *
+ * @generated from message svc.v1.WebhookRateLimit
+ */
+export type WebhookRateLimit = Message<"svc.v1.WebhookRateLimit"> & {
+  /**
+   * Requests per second that the limit allows in the long run.
+   *
+   * @generated from field: double requests_per_second = 1;
+   */
+  requestsPerSecond: number;
+
+  /**
+   * Requests that the limit allows at once after a pause.
+   *
+   * @generated from field: int32 burst = 2;
+   */
+  burst: number;
+
+  /**
+   * Requests that the limit allows now.
+   *
+   * @generated from field: int32 remaining = 3;
+   */
+  remaining: number;
+};
+
+/**
+ * The rate limit of a webhook. Each process counts the requests that it receives; these are the values of the process that
+ * answers.
+ *
+ * @generated from message svc.v1.WebhookRateLimit
+ */
+export type WebhookRateLimitJson = {
+  /**
+   * Requests per second that the limit allows in the long run.
+   *
+   * @generated from field: double requests_per_second = 1;
+   */
+  requestsPerSecond?: number | "NaN" | "Infinity" | "-Infinity";
+
+  /**
+   * Requests that the limit allows at once after a pause.
+   *
+   * @generated from field: int32 burst = 2;
+   */
+  burst?: number;
+
+  /**
+   * Requests that the limit allows now.
+   *
+   * @generated from field: int32 remaining = 3;
+   */
+  remaining?: number;
+};
+
+/**
+ * Describes the message svc.v1.WebhookRateLimit.
+ * Use `create(WebhookRateLimitSchema)` to create a new message.
+ */
+export const WebhookRateLimitSchema: GenMessage<WebhookRateLimit, {jsonType: WebhookRateLimitJson}> = /*@__PURE__*/
+  messageDesc(file_svc_v1_webhook, 7);
 
 /**
  * A request to a webhook URL.
@@ -798,7 +877,7 @@ export type DeliveryJson = {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery, {jsonType: DeliveryJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_webhook, 7);
+  messageDesc(file_svc_v1_webhook, 8);
 
 /**
  * Request message for ListDeliveries.
@@ -917,7 +996,7 @@ export type ListDeliveriesRequestJson = {
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jsonType: ListDeliveriesRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_webhook, 8);
+  messageDesc(file_svc_v1_webhook, 9);
 
 /**
  * Response message for ListDeliveries.
@@ -968,7 +1047,7 @@ export type ListDeliveriesResponseJson = {
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse, {jsonType: ListDeliveriesResponseJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_webhook, 9);
+  messageDesc(file_svc_v1_webhook, 10);
 
 /**
  * Request message for GetDelivery.
@@ -1003,7 +1082,7 @@ export type GetDeliveryRequestJson = {
  * Use `create(GetDeliveryRequestSchema)` to create a new message.
  */
 export const GetDeliveryRequestSchema: GenMessage<GetDeliveryRequest, {jsonType: GetDeliveryRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_webhook, 10);
+  messageDesc(file_svc_v1_webhook, 11);
 
 /**
  * Request message for RedeliverWebhook.
@@ -1052,7 +1131,7 @@ export type RedeliverWebhookRequestJson = {
  * Use `create(RedeliverWebhookRequestSchema)` to create a new message.
  */
 export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest, {jsonType: RedeliverWebhookRequestJson}> = /*@__PURE__*/
-  messageDesc(file_svc_v1_webhook, 11);
+  messageDesc(file_svc_v1_webhook, 12);
 
 /**
  * Manages webhooks, which trigger agents and workflows, and their deliveries.

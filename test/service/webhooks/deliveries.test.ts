@@ -12,6 +12,7 @@ import type {
   ErrorJson,
   ExecutionPage,
   HealthJson,
+  WebhookListJson,
 } from "../../support/shapes.ts";
 import { onRuntime } from "../../support/suite.ts";
 
@@ -278,8 +279,14 @@ onRuntime("bun", "deliveries", {}, (server) => {
 
   describe("a rate limit", () => {
     test("refuses with Retry-After, and reports the remaining requests in each response", async () => {
+      const left = async () => {
+        const { agents } = await ok<WebhookListJson>(server, "GET", "/api/v1/webhooks/list");
+        return agents.flatMap(({ webhooks }) => webhooks).find(({ slug }) => slug === "slow")?.rate_limit;
+      };
+      expect(await left()).toEqual({ requests_per_second: 1, burst: 3, remaining: 3 });
       const answers: Answer<AcceptedJson>[] = [];
       for (let count = 0; count < 4; count++) answers.push(await post("slow", { json: { count } }));
+      expect((await left())?.remaining).toBeLessThan(3);
       expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 429]);
       const refusal = answers[3] as unknown as Answer<ErrorJson>;
       expectError(refusal, 429, "resource_exhausted", /1 per second|rate/i);

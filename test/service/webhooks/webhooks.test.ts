@@ -443,7 +443,11 @@ onRuntime("node", "webhooks", { env }, (server) => {
         },
       ],
     });
-    expect(await ok(server, "GET", "/api/v1/webhooks/list?api_key_only=true")).toEqual(list);
+    // What is left of the rate limits grows with time.
+    const text = (value: unknown) =>
+      JSON.stringify(value, (name, member) => (name === "remaining" ? 0 : member));
+    const own = await ok(server, "GET", "/api/v1/webhooks/list?api_key_only=true");
+    expect(text(own)).toBe(text(list));
     expect(await ok(server, "GET", "/env/empty/api/v1/webhooks/list")).toMatchObject({
       agents: [],
       workflows: [],
