@@ -443,7 +443,7 @@ onRuntime("node", "webhooks", { env }, (server) => {
         },
       ],
     });
-    // What is left of the rate limits grows with time.
+    // Rate limits recover with time.
     const text = (value: unknown) =>
       JSON.stringify(value, (name, member) => (name === "remaining" ? 0 : member));
     const own = await ok(server, "GET", "/api/v1/webhooks/list?api_key_only=true");
