@@ -1,5 +1,6 @@
 /** The filters of the list of executions. They are part of the address. */
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { useState } from "preact/hooks";
 import { isExecutionId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { go, setQuery } from "../lib/router.ts";
@@ -122,17 +123,23 @@ function Words({
   placeholder: string;
   onValue(value: string): void;
 }) {
+  // A live list renders the field again while a person types.
+  const [draft, setDraft] = useState<string | null>(null);
+  const change = (text: string) => {
+    setDraft(null);
+    onValue(text);
+  };
   return (
     <label>
       {label}
       <input
         type="search"
-        value={value}
+        value={draft ?? value}
         list={list}
         maxLength={200}
         placeholder={placeholder}
-        onChange={(event) => onValue(event.currentTarget.value.trim())}
-        onInput={(event) => event.currentTarget.value === "" && onValue("")}
+        onChange={(event) => change(event.currentTarget.value.trim())}
+        onInput={({ currentTarget: { value } }) => (value === "" ? change("") : setDraft(value))}
       />
     </label>
   );
