@@ -1,7 +1,7 @@
 /**
  * Jobs per second through the queue, and the latency from enqueue to start: svc, graphile-worker and pg-boss on the same
  * PostgreSQL with synced commits, interleaved, each round on new databases. The peers are tuned: batches, concurrency and
- * notifications. `npm run bench:queue [rounds] [jobs]`, after `npm ci --prefix test/bench/peers`.
+ * notifications. `npm run bench:queue [rounds] [jobs]`, after `npm install --prefix test/bench/peers`.
  */
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -10,7 +10,7 @@ export async function loadPeer<Module>(name: string): Promise<Module> {
   try {
     path = createRequire(new URL("package.json", folder)).resolve(name);
   } catch (cause) {
-    throw new Error(`Cannot load ${name}: run npm ci --prefix test/bench/peers.`, { cause });
+    throw new Error(`Cannot load ${name}: run npm install --prefix test/bench/peers.`, { cause });
   }
   return (await import(pathToFileURL(path).href)) as Module;
 }

@@ -108,7 +108,7 @@ async function contestantsHere(): Promise<Here> {
   const contestants: Contestant[] = [svc];
   const installed = existsSync(new URL("../../peers/node_modules/fastify", import.meta.url));
   if (!installed) {
-    const missing = ["the peers are not installed: `npm ci --prefix test/bench/peers`"];
+    const missing = ["the peers are not installed: `npm install --prefix test/bench/peers`"];
     return { contestants, missing, close: async () => {} };
   }
   const missing: string[] = [];
