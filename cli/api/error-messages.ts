@@ -89,10 +89,27 @@ function describeResponse(error: ConnectError): Description {
       ];
     default: {
       // The service reports every problem of a project, and every invalid field, on a line of its own.
-      const [first = "", ...details] = rawMessage.split("\n");
-      return [first, adviceFor(error), details];
+      const [first = "", ...details] = rawMessage.split("\n").map(withOption);
+      const isFilter = rawMessage.split("\n").some((line) => line !== withOption(line));
+      return [first, isFilter ? "Fix the option and run the command again." : adviceFor(error), details];
     }
   }
+}
+
+/** The options of lists whose names differ from the field of the request, or that no other request has. */
+const optionOfField: Readonly<Record<string, string>> = {
+  contains: "--grep",
+  fields: "--field",
+  page_token: "--page-token",
+  until: "--until",
+};
+
+/** Names the option in place of the field. */
+function withOption(line: string): string {
+  return line.replace(/^(Cannot use )(\w+)(?=:)/, (text, start: string, field: string) => {
+    const option = optionOfField[field];
+    return option === undefined ? text : start + option;
+  });
 }
 
 /** Advice for reasons that the advice for their code does not fit. */

@@ -42,7 +42,16 @@ export function groupHelp(path: string, group: Group): string {
     `${group.summary}.`,
     `${colors.bold("Usage")}\n  ${path} <command> [options]`,
     block("Commands", rows),
-    colors.dim(`Run \`${path} <command> --help\` for the options of a command.`),
+    colors.dim(
+      [
+        `Run \`${path} <command> --help\` for the options of a command.`,
+        ...(group.default === undefined
+          ? []
+          : [
+              `\`${path}\` takes the options of \`${path} ${group.default}\`: run \`${path} ${group.default} --help\`.`,
+            ]),
+      ].join("\n"),
+    ),
   ].join("\n\n");
 }
 

@@ -29,6 +29,7 @@ export function resourceId(prefix: string): Parser<string> {
 
 /** Parses a time in the past: a duration before now (`90s`, `30m`, `2h`, `7d`, `1w`), or an RFC 3339 date or time. */
 export function pastTime(text: string, option: string, now: Date = new Date()): Date {
+  requireZone(text, option);
   const time = parseTime(text, (ms) => now.getTime() - ms);
   if (time !== null) return time;
   throw new UsageError(
@@ -39,6 +40,7 @@ export function pastTime(text: string, option: string, now: Date = new Date()): 
 
 /** Parses a time in the future: a duration from now (`90s`, `30m`, `2h`, `7d`, `1w`), or an RFC 3339 date or time. */
 export function futureTime(text: string, option: string, now: Date = new Date()): Date {
+  requireZone(text, option);
   const time = parseTime(text, (ms) => now.getTime() + ms);
   if (time !== null && time.getTime() > now.getTime()) return time;
   throw new UsageError(
@@ -48,7 +50,19 @@ export function futureTime(text: string, option: string, now: Date = new Date())
 }
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
-const rfc3339 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+/** A date alone is midnight in UTC. */
+const rfc3339 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+const withoutZone = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
+
+/** The meaning of a time without a zone would depend on the machine. */
+function requireZone(text: string, option: string): void {
+  if (!withoutZone.test(text)) return;
+  const time = text.replace(" ", "T");
+  throw new UsageError(
+    `${option} must be an RFC 3339 time with a time zone, not "${text}".`,
+    `Example: ${option} ${time}Z for UTC, or ${option} ${time}+02:00`,
+  );
+}
 
 function parseTime(text: string, fromDuration: (ms: number) => number): Date | null {
   const duration = /^(\d{1,6})([smhdw])$/.exec(text);

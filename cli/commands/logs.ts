@@ -37,7 +37,11 @@ export default command({
       valueHint: "level",
       description: "Filter by level: this one and more severe ones",
     },
-    grep: { type: "string", valueHint: "text", description: "Filter by a part of the text or of the fields" },
+    grep: {
+      type: "string",
+      valueHint: "text",
+      description: "Filter by a part of the text or of the fields; case matters",
+    },
     field: {
       type: "string",
       multiple: true,

@@ -57,6 +57,8 @@ export function requireProjectFile(root: string): void {
   );
 }
 
+const fixProblems = "Fix the reported problems and run the command again.";
+
 /**
  * The error for problems of a project.
  *
@@ -69,9 +71,7 @@ export function invalidProject(problems: readonly FileProblem[], advice?: string
     isConfiguration
       ? `Invalid configuration in ${PROJECT_FILE}: ${number}.`
       : `The project cannot be deployed: ${number}.`,
-    isConfiguration
-      ? (advice ?? "Check the YAML syntax, fix the reported problems and run the command again.")
-      : "Fix the reported problems and run the command again.",
+    isConfiguration ? (advice ?? fixProblems) : fixProblems,
     { details: problems.map((problem) => formatProblem(problem.file, problem)) },
   );
 }

@@ -123,7 +123,7 @@ export function deliveryMethods(app: App): DeliveryMethods {
         : await originalRoute(row);
       const payload = { value: parseStored<JsonObject>(row.payload), text: row.payload };
       const sources = sourcesOfKept(route, parseStored<Record<string, string>>(row.headers));
-      const accepted = await app.trigger.accept(route, payload, null, null, sources, traceOf(app, context));
+      const accepted = await app.trigger.redeliver(route, payload, sources, traceOf(app, context));
       const response = await triggerResponse(app, context, orgId, accepted);
       response.unverified = row.outcome === "rejected" && row.http_status === 401;
       return response;

@@ -93,7 +93,7 @@ export class Trigger {
   /**
    * Queues the execution. Resolves when it is on disk.
    *
-   * @param received - makes the execution a delivery; null for a redelivery and for callers of the RPC protocols
+   * @param received - makes the execution a delivery; null for callers of the RPC protocols
    * @param sources - the request's; absent for callers of the RPC protocols, which have none
    * @param trace - the context of the request; null without tracing
    * @throws ConnectError 422 when the key was used with another body
@@ -106,15 +106,37 @@ export class Trigger {
     sources?: RequestSources,
     trace: string | null = null,
   ): Promise<Accepted> {
+    const accepted = await this.#enqueue(route, payload, key, received, sources, trace);
+    metrics.webhooks.add(accepted.replayed ? "duplicate" : "accepted", "");
+    this.#parts.counters.request(accepted.row, "accepted");
+    return accepted;
+  }
+
+  /** Queues the execution of a redelivery, which is no request of a sender and no delivery. */
+  redeliver(
+    route: Route,
+    payload: Payload,
+    sources: RequestSources | undefined,
+    trace: string | null,
+  ): Promise<Accepted> {
+    return this.#enqueue(route, payload, null, null, sources, trace);
+  }
+
+  async #enqueue(
+    route: Route,
+    payload: Payload,
+    key: IdempotencyKey | null,
+    received: ReceivedRequest | null,
+    sources: RequestSources | undefined,
+    trace: string | null,
+  ): Promise<Accepted & { row: NewExecution }> {
     const row = newExecution(route, payload, received, sources);
     if (trace !== null) row.trace = trace;
     const once = key === null ? null : { ...key, webhook: route.webhook };
     const { executionId, sameBody } = await this.#parts.executor.enqueue(row, once);
     if (!sameBody) throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another body.");
     const replayed = executionId !== row.execution_id;
-    metrics.webhooks.add(replayed ? "duplicate" : "accepted", "");
-    this.#parts.counters.request(row, "accepted");
-    return { executionId, replayed };
+    return { executionId, replayed, row };
   }
 }
 

@@ -39,7 +39,9 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
     await writeFile(join(cwd, "svc-project.yaml"), "name: x\n  version: [1\n");
     const yaml = await service.run("push --force", { cwd });
     expect(yaml.stderr).toMatch(/^error: Invalid configuration in svc-project\.yaml/);
-    expect(yaml.stderr).toMatch(/\nsvc-project\.yaml:\d+:\d+: .*\n(.|\n)*\nhint: {2}Check the YAML syntax/);
+    expect(yaml.stderr).toMatch(
+      /\nsvc-project\.yaml:\d+:\d+: .*\n(.|\n)*\nhint: {2}Fix the reported problems/,
+    );
     expect(yaml.code).toBe(1);
 
     await writeFile(join(cwd, "svc-project.yaml"), "name: x\nversoin: 1\nagents:\n  - name: absent\n");
@@ -224,7 +226,6 @@ describe.each(commandRuntimes("bun"))("svc push on %s", (runtime) => {
     expect(stderr).toMatch(
       /\nsvc-project\.yaml:\d+:\d+: .*sku(.|\n)*\nhint: {2}Change the reported places, or the/,
     );
-    expect(stderr).not.toContain("YAML syntax");
     expect(code).toBe(1);
   });
 

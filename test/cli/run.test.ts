@@ -93,6 +93,17 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect(took, shown.stdout).toBeDefined();
     const listed = await service.run("executions list --limit 1");
     expect(listed.stdout).toContain(` ${took}`);
+    expect(listed.stdout).not.toContain("ENVIRONMENT");
+    expect((await service.run("executions --grep no-such-text")).stderr).toMatch(
+      /No executions found\.\nhint: {2}Remove a filter\./,
+    );
+  });
+
+  test("svc executions: the service's message about a filter names the option", async () => {
+    expect(await service.run(["executions", "--page-token", "wrong"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: Cannot use --page-token: .*\nhint: {2}Fix the option/),
+    });
   });
 
   test("svc run detaches on Ctrl-C with a message and exit code 130, and the execution continues", async () => {

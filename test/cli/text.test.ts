@@ -147,9 +147,20 @@ describe("sizes, durations and times", () => {
     "2026-13-01",
     "2026-02-30T99:00:00Z",
     "March 1",
+    "2026-02-01T10:00:00",
+    "2026-02-01 10:00",
     "0x10s",
   ])("--since %j is rejected", (text) => {
     expect(() => pastTime(text, "--since", now)).toThrow("--since must be");
+  });
+
+  test("a time without a zone gets an example with one", () => {
+    expect(() => pastTime("2026-02-01 10:00:00", "--since", now)).toThrow(
+      expect.objectContaining({
+        message: '--since must be an RFC 3339 time with a time zone, not "2026-02-01 10:00:00".',
+        advice: "Example: --since 2026-02-01T10:00:00Z for UTC, or --since 2026-02-01T10:00:00+02:00",
+      }),
+    );
   });
 
   test("--expires must be in the future", () => {

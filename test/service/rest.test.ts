@@ -92,6 +92,12 @@ onRuntime("deno", "REST", {}, (server) => {
     }
   });
 
+  test("rejects a list of executions whose end is not after its start", async () => {
+    const path = "/api/v1/executions?since=2026-05-01T12:00:00Z&until=2026-05-01T12:00:00Z";
+    const message = /^Cannot use until: it must be later than since\.$/;
+    expectError(await call(server, "GET", path), 400, "invalid_argument", message, "INVALID_FIELD");
+  });
+
   test("returns 400 with the name of an unknown field or one of the wrong type", async () => {
     const post = (json: unknown) => call(server, "POST", "/api/v1/executions", { json });
     expectError(await post({ name: "a", inputt: {} }), 400, "invalid_argument", /inputt/);

@@ -29,6 +29,18 @@ onRuntime("node", "statistics", {}, (server) => {
     expect((await call(server, "POST", url, { json: {}, key: null })).status).toBe(202);
     expect((await call(server, "POST", url, { json: {}, key: null })).status).toBe(202);
     expect((await call(server, "POST", url, { body: "[", key: null })).status).toBe(400);
+    const { deliveries } = await ok<{ deliveries: { delivery_id: string }[] }>(
+      server,
+      "GET",
+      "/api/v1/webhooks/deliveries?outcome=accepted",
+    );
+    const redelivered = await ok<ExecutionJson>(
+      server,
+      "POST",
+      `/api/v1/webhooks/deliveries/${deliveries[0]?.delivery_id}/redeliver`,
+      { json: {} },
+    );
+    await ended(server, redelivered.execution_id);
     const json = { name: "work", input: { fail: true } };
     const { execution_id } = await ok<ExecutionJson>(server, "POST", "/api/v1/executions", { json });
     await ended(server, execution_id);
@@ -44,12 +56,12 @@ onRuntime("node", "statistics", {}, (server) => {
         expect(total).toMatchObject({
           accepted: "2",
           rejected: "1",
-          succeeded: "2",
+          succeeded: "3",
           failed: "1",
           cancelled: "0",
         });
         const counted = points.reduce((sum, point) => sum + Number(point.succeeded), 0);
-        expect(counted).toBe(2);
+        expect(counted).toBe(3);
         expect(total.p50).toMatch(/^[\d.]+s$/);
         expect(queued).toBe(0);
       }, 30_000);

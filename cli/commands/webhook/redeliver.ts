@@ -15,7 +15,7 @@ import { deliveryColumns, deliveryRows } from "../../views/delivery.ts";
 
 export default command({
   details:
-    "Starts a new execution for one delivery, or for all deliveries that match the filters, oldest first. Signature, filter and idempotency key are not checked again. Requests with an invalid signature are redelivered by their id only, and ignored requests by their id or with --outcome ignored.",
+    "Starts a new execution for one delivery, or for all deliveries that match the filters, oldest first. Signature, filter and idempotency key are not checked again. Requests with an invalid signature are redelivered by their id only, and ignored requests by their id or with --outcome ignored. Rejected requests without a kept payload are left out.",
   args: {
     "delivery-id": {
       type: "positional",
@@ -119,13 +119,18 @@ async function listAll(
   return deliveries;
 }
 
-/** @throws Exit with code 1 when a delivery could not run, for example because its body is not a JSON object */
+/**
+ * Leaves out rejected requests whose payload was not kept, for example because it was no JSON.
+ *
+ * @throws Exit with code 1 when another delivery could not run
+ */
 async function redeliverAll(
   webhooks: Webhooks,
   deliveries: readonly Delivery[],
   values: { current: boolean; json: boolean },
 ): Promise<void> {
-  const { toCliError } = await import("../../api/error-messages.ts");
+  const { isResponse, reasonOf, toCliError } = await import("../../api/error-messages.ts");
+  let withoutPayload = 0;
   const results: { delivery_id: string; execution_id?: string; error?: string }[] = [];
   for (const { deliveryId } of deliveries) {
     try {
@@ -134,9 +139,17 @@ async function redeliverAll(
       if (!values.json) print(executionId);
     } catch (error) {
       const { message } = toCliError(error);
+      if (isResponse(error) && reasonOf(error) === "PAYLOAD_NOT_KEPT") {
+        withoutPayload += 1;
+        continue;
+      }
       results.push({ delivery_id: deliveryId, error: message });
-      if (!values.json) report.error(`${deliveryId}: ${message}`);
+      if (!values.json) report.error(message.includes(deliveryId) ? message : `${deliveryId}: ${message}`);
     }
+  }
+  if (withoutPayload > 0) {
+    const left = count(withoutPayload, "rejected request", "rejected requests");
+    report.warning(`${left} without a payload left out: the sender must deliver again.`);
   }
   if (values.json) printJson({ deliveries: results });
   if (results.some(({ error }) => error !== undefined)) throw new Exit(1);

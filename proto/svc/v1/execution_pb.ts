@@ -1096,7 +1096,7 @@ export type ListExecutionsRequest = Message<"svc.v1.ListExecutionsRequest"> & {
   trigger: string;
 
   /**
-   * Filter by time: executions accepted before this time.
+   * Filter by time: executions accepted before this time, which must be later than `since`.
    *
    * @generated from field: google.protobuf.Timestamp until = 10;
    */
@@ -1181,7 +1181,7 @@ export type ListExecutionsRequestJson = {
   trigger?: string;
 
   /**
-   * Filter by time: executions accepted before this time.
+   * Filter by time: executions accepted before this time, which must be later than `since`.
    *
    * @generated from field: google.protobuf.Timestamp until = 10;
    */

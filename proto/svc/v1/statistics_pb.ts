@@ -220,7 +220,7 @@ export type StatisticsPoint = Message<"svc.v1.StatisticsPoint"> & {
   at?: Timestamp | undefined;
 
   /**
-   * Requests to webhooks that started an execution, or repeated one.
+   * Requests to webhooks that started an execution, or repeated one. Redeliveries do not count.
    *
    * @generated from field: uint64 accepted = 2;
    */
@@ -291,7 +291,7 @@ export type StatisticsPointJson = {
   at?: TimestampJson;
 
   /**
-   * Requests to webhooks that started an execution, or repeated one.
+   * Requests to webhooks that started an execution, or repeated one. Redeliveries do not count.
    *
    * @generated from field: uint64 accepted = 2;
    */

@@ -4,6 +4,7 @@ import { type Timestamp, timestampFromMs, timestampMs } from "@bufbuild/protobuf
 import type { HandlerContext } from "@connectrpc/connect";
 import { ExecutionSchema, type ListExecutionsRequest } from "../../../proto/svc/v1/execution_pb.ts";
 import { callerOf } from "../../auth/caller.ts";
+import { invalidField } from "../../errors.ts";
 import { timeOfId } from "../../ids.ts";
 import type { Engine, Program } from "../../store/engine.ts";
 import {
@@ -43,6 +44,9 @@ export async function listPageOfExecutions(
     until: request.until === undefined ? 0 : timestampMs(request.until),
     contains,
   };
+  if (request.since !== undefined && request.until !== undefined && filter.until <= filter.since) {
+    throw invalidField("until", "LATER_THAN_SINCE", "Cannot use until: it must be later than since.");
+  }
   const page = pageOf(request, ["ListExecutions", filter, view]);
   if (view !== "full") {
     return await searchPage(
