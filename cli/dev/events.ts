@@ -46,6 +46,8 @@ export interface DevReporter {
   unchanged(isFixed: boolean): void;
   /** The project has a problem. @param keepsActive - an earlier deployment stays active */
   failed(error: CliError, keepsActive: boolean): void;
+  /** The execution has ended before its start could be reported. Its log and its end follow. */
+  missedStart(execution: Execution): void;
   execution(execution: Execution): void | Promise<void>;
   log(log: LogLine): void | Promise<void>;
   refused(request: RefusedRequest): void;

@@ -10,6 +10,8 @@ const maxStreams = 32;
 const maxWaiting = 10_000;
 
 export interface FeedEvents {
+  /** The execution has ended, and the stream began too late for its state `running`. Its log follows. */
+  onMissedStart(execution: Execution): void;
   /** The state has changed. The log entries before the change have been reported. */
   onExecution(execution: Execution): void | Promise<void>;
   onLog(log: LogLine): void;
@@ -64,11 +66,17 @@ export class ExecutionFeed {
     const { signal } = this.#closing;
     /** The end of an execution that had ended before the stream began, which sends it before the log. */
     let end: Execution | null = null;
+    let hasStarted = false;
     for await (const { event } of executions.watchExecution({ executionId }, { signal })) {
       if (event.case === "log") this.#events.onLog(event.value);
       else if (event.case !== "execution") continue;
-      else if (isEnd(event.value)) end = event.value;
-      else await this.#events.onExecution(event.value);
+      else if (isEnd(event.value)) {
+        end = event.value;
+        if (!hasStarted && end.startedAt !== undefined) this.#events.onMissedStart(end);
+      } else {
+        hasStarted ||= event.value.status === "running";
+        await this.#events.onExecution(event.value);
+      }
     }
     if (end !== null) await this.#events.onExecution(end);
   }

@@ -36,6 +36,7 @@ export function jsonReporter(): DevReporter {
     unchanged: (isFixed) => event("unchanged", { fixed: isFixed }),
     failed: ({ message, details }, keepsActive) =>
       event("not_deployed", { message, details, keeps_active: keepsActive }),
+    missedStart: () => {},
     execution: (execution) => messages("execution", {}, { execution }),
     log: (log) => messages("log", {}, { log }),
     refused: ({ name, slug, outcome, httpStatus, reason }) =>

@@ -73,7 +73,7 @@ async function session(
 ): Promise<void> {
   const data = openDevData(root, options, newApiKey);
   process.once("exit", data.release);
-  const hint = `Commands in this folder use this server.${process.stdin.isTTY ? " Press h for help, q to quit." : ""}`;
+  const hint = process.stdin.isTTY ? "Press h for help, q to quit." : "";
   const reporter = options.json ? jsonReporter() : textReporter(root, hint);
   const reported = (error: unknown): void => reporter.warning(toCliError(error).message);
   // The service opens before the feed exists, and may at once continue executions of an earlier one.
@@ -99,6 +99,7 @@ async function session(
   process.once("exit", unpublish);
 
   const feed = new ExecutionFeed(connection, {
+    onMissedStart: (execution) => reporter.missedStart(execution),
     onExecution: (execution) => reporter.execution(execution),
     onLog: (log) => void reporter.log(log),
     onError: reported,
@@ -119,7 +120,7 @@ async function session(
     isTemporary: options.fresh,
     isolation: service.isolation,
     secrets: Object.keys(values).toSorted(),
-    otherConnection: otherConnection(),
+    otherConnection: otherConnection(service.baseUrl),
   });
 
   let hasDeployed = false;
@@ -181,10 +182,14 @@ async function schedulesOf(connection: Connection, count: number): Promise<Sched
   return (await client.listSchedules({ environment })).schedules;
 }
 
-/** What hides the server from commands in other terminals; empty when nothing does. */
-function otherConnection(): string {
+/** Why commands in other terminals use another server or environment; empty when they do not. */
+function otherConnection(ownUrl: string): string {
   if (process.env.SVC_API_KEY) {
     return "SVC_API_KEY is set. Commands use this server where it is not: unset SVC_API_KEY";
+  }
+  const typedUrl = process.env.SVC_BASE_URL?.trim().replace(/\/+$/, "") ?? "";
+  if (typedUrl !== "" && typedUrl !== ownUrl) {
+    return "SVC_BASE_URL is set. Commands use this server where it is not: unset SVC_BASE_URL";
   }
   try {
     const { profile, source } = selectConnection();

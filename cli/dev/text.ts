@@ -8,6 +8,7 @@ import { print } from "../terminal/output.ts";
 import { lineJson, sanitizeLine } from "../terminal/sanitize.ts";
 import { detailLines } from "../terminal/wrap.ts";
 import { outputOf } from "../views/execution.ts";
+import { fieldsText } from "../views/log-entry.ts";
 import { EventLines, type Paint, plain } from "./event-lines.ts";
 import type { DevReporter } from "./events.ts";
 import { isEnd } from "./execution-feed.ts";
@@ -17,8 +18,8 @@ import { contentsText, startText } from "./start-text.ts";
 /** The name in lines of `svc dev` itself. */
 const ownName = "svc";
 
-/** @param hint - the last line of the start */
-export function textReporter(root: string, hint: string): DevReporter {
+/** @param keysHint - the keys that the command reads; empty without a terminal */
+export function textReporter(root: string, keysHint: string): DevReporter {
   const lines = new EventLines();
   /** Webhooks and schedules that were printed last. */
   let shown = "";
@@ -29,7 +30,11 @@ export function textReporter(root: string, hint: string): DevReporter {
     lines.print({ name: ownName, state, paint, text });
 
   return {
-    started: (start) => print(`${startText(start)}\n\n${hint}\n`),
+    started(start) {
+      const usage = start.otherConnection === "" ? "Commands in this folder use this server." : "";
+      const hint = [usage, keysHint].filter((text) => text !== "").join(" ");
+      print(`${startText(start)}\n${hint === "" ? "" : `\n${hint}\n`}`);
+    },
     secrets: (names) => own("secrets", colors.green, names.join(", ") || "none"),
     deployed(deployment, schedules, tookMs, missingSecrets) {
       const { agents, workflows, project, version, warnings } = deployment;
@@ -52,12 +57,15 @@ export function textReporter(root: string, hint: string): DevReporter {
       const state = keepsActive ? "The last deployment stays active." : "Nothing is deployed.";
       print(`  ${colors.dim(`${state} Save a fix to deploy again.`)}`);
     },
+    missedStart(execution) {
+      printStart(execution, dateOf(execution.startedAt) ?? new Date());
+    },
     async execution(execution) {
       if (isEnd(execution)) running.delete(execution.executionId);
       else running.add(execution.executionId);
       await printExecution(execution);
     },
-    log({ level, message, name, source, time }) {
+    log({ fields, level, message, name, source, time }) {
       // Other entries repeat the states of executions and deployments.
       if (source !== "console") return;
       const paint = { error: colors.red, warn: colors.yellow }[level] ?? plain;
@@ -67,7 +75,7 @@ export function textReporter(root: string, hint: string): DevReporter {
         name: name || ownName,
         state: isInfo ? "log" : level,
         paint: isInfo ? colors.dim : paint,
-        text: message.replace(/\n+$/, ""),
+        text: message.replace(/\n+$/, "") + fieldsText({ fields }),
         paintText: paint,
       });
     },
@@ -81,15 +89,13 @@ export function textReporter(root: string, hint: string): DevReporter {
   };
 
   async function printExecution(execution: Execution): Promise<void> {
-    const { attempt, dueAt, executionId, name, status, trigger } = execution;
+    const { attempt, dueAt, executionId, name, status } = execution;
     const now = new Date();
     const tookMs = elapsedMs(execution.startedAt, execution.finishedAt);
     const took = tookMs === null ? "" : duration(tookMs);
     switch (status) {
-      case "running": {
-        const text = `${attempt > 1 ? `attempt ${attempt}` : trigger}  ${executionId}`;
-        return lines.print({ at: now, name, state: status, paint: colors.dim, text, paintText: colors.dim });
-      }
+      case "running":
+        return printStart(execution, now);
       case "queued": {
         const due = dateOf(dueAt);
         if (execution.error === undefined || due === null) return;
@@ -113,6 +119,11 @@ export function textReporter(root: string, hint: string): DevReporter {
         lines.print({ at: now, name, state: status, paint: colors.green, text: `${took}  ${output}` });
       }
     }
+  }
+
+  function printStart({ attempt, executionId, name, trigger }: Execution, at: Date): void {
+    const text = `${attempt > 1 ? `attempt ${attempt}` : trigger}  ${executionId}`;
+    lines.print({ at, name, state: "running", paint: colors.dim, text, paintText: colors.dim });
   }
 
   /** Prints the line of the project at which an attempt failed. */

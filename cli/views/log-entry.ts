@@ -42,7 +42,7 @@ interface FormatOptions {
 }
 
 /** `  order=17 name="Ada Lovelace"`; empty without fields. Text that looks like another value is quoted. */
-function fieldsText({ fields = {} }: LogLine): string {
+export function fieldsText({ fields = {} }: Pick<LogLine, "fields">): string {
   const texts = Object.entries(fields).map(([name, value]) => {
     const isPlain =
       typeof value === "string" && /^[^\s"=]+$/.test(value) && !/^(?:[-\d[{]|true$|false$|null$)/.test(value);

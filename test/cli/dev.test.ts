@@ -10,7 +10,7 @@ import { projectFile, projectFolder, svc, svcOnTerminal, temporaryFolder, writeF
 const fails = (text: string): string =>
   `export default () => {\n  console.log("before");\n  throw new RangeError("${text}");\n};\n`;
 const returns = (value: string): string =>
-  `export default (input, ctx) => {\n  console.log("got", input.sku);\n  return { value: ${value}, token: ctx.secrets.TOKEN?.length, environment: ctx.environment };\n};\n`;
+  `export default (input, ctx) => {\n  console.log("got", input.sku);\n  ctx.log.warn("low stock", { left: 2 });\n  return { value: ${value}, token: ctx.secrets.TOKEN?.length, environment: ctx.environment };\n};\n`;
 
 describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
   test("deploys on each change, prints executions, and serves the commands in its folder", async () => {
@@ -19,9 +19,9 @@ describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
       ".env": "TOKEN=hidden-value\nSVC_API_KEY=not-a-secret\n",
     });
     const file = join(cwd, "agents/shop.js");
-    const dev = new DevProcess(runtime, cwd, ["--port", "0"]);
+    const dev = new DevProcess(runtime, cwd, ["--port", "0"], { SVC_BASE_URL: "http://127.0.0.1:9" });
     const [, address = ""] = await dev.printed(/^address +(http:\/\/127\.0\.0\.1:\d+\/env\/development)$/m);
-    await dev.printed(/^secrets +TOKEN$/m);
+    await dev.printed(/^secrets +TOKEN\n\nwarning: SVC_BASE_URL is set\. .*unset SVC_BASE_URL\n\nWebhooks$/m);
     const [, webhook = ""] = await dev.printed(/shop\/hook\n +(http\S+\/webhook\/org_\S+\/hook)\n/);
     await dev.printed(/svc {3}deployed {3}shop 1\.0 in /);
     const trigger = async (): Promise<unknown> => {
@@ -30,7 +30,7 @@ describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
       return (await fetch(webhook, { method: "POST", headers, body })).json();
     };
     expect(await trigger()).toMatchObject({ output: { value: 1, token: 12, environment: "development" } });
-    await dev.printed(/shop {2}log {8}got A1\n.* shop {2}succeeded {2}[\d.]+ m?s {2}\{"value":1,/);
+    await dev.printed(/shop {2}log {8}got A1\n.* shop {2}warn {7}low stock {2}left=2\n.* shop {2}succeeded {2}[\d.]+ m?s {2}\{"value":1,/);
 
     // Another terminal, in a sub-folder and without a key.
     const agents = join(cwd, "agents");
