@@ -25,8 +25,8 @@ export interface List<Row> {
   more(): void;
 }
 
-/** A search continues by itself for this many requests, each of up to 100,000 rows; then a person decides. */
-const maxRequests = 10;
+/** A search continues by itself for this many requests, each of up to 50,000 rows; then a person decides. */
+const maxRequests = 20;
 
 export function useList<Row>(
   read: (token: string, signal: AbortSignal) => Promise<ListPage<Row>>,

@@ -1211,7 +1211,7 @@ export const ListExecutionsRequestSchema: GenMessage<ListExecutionsRequest, {jso
 export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & {
   /**
    * Results of the page, newest first. With filters, a page may have fewer than `page_size`, or none, and a next page: one
-   * request searches at most 100,000 executions, and at most for a second.
+   * request searches at most 50,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Execution executions = 1;
    */
@@ -1240,7 +1240,7 @@ export type ListExecutionsResponse = Message<"svc.v1.ListExecutionsResponse"> & 
 export type ListExecutionsResponseJson = {
   /**
    * Results of the page, newest first. With filters, a page may have fewer than `page_size`, or none, and a next page: one
-   * request searches at most 100,000 executions, and at most for a second.
+   * request searches at most 50,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Execution executions = 1;
    */

@@ -1006,7 +1006,7 @@ export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest, {jso
 export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & {
   /**
    * Results of the page, newest first. A page may have fewer than `page_size`, or none, and a next page: one request
-   * searches at most 100,000 executions, and at most for a second.
+   * searches at most 50,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
@@ -1028,7 +1028,7 @@ export type ListDeliveriesResponse = Message<"svc.v1.ListDeliveriesResponse"> & 
 export type ListDeliveriesResponseJson = {
   /**
    * Results of the page, newest first. A page may have fewer than `page_size`, or none, and a next page: one request
-   * searches at most 100,000 executions, and at most for a second.
+   * searches at most 50,000 executions, and at most for a second.
    *
    * @generated from field: repeated svc.v1.Delivery deliveries = 1;
    */
