@@ -1,6 +1,9 @@
 /** The file name of the project file, in the root folder of the project. */
 export const PROJECT_FILE = "svc-project.yaml";
 
+/** The folder of source maps in a package: the map of `agents/a.ts` is `.svc-maps/agents/a.ts.map`. */
+export const mapFolder = ".svc-maps";
+
 /** The rule of {@link isName}, for messages. */
 export const nameRule = "1 to 64 of A-Z a-z 0-9 _ -, first a letter or digit";
 

@@ -6,11 +6,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as Esbuild from "esbuild";
+import { mapFolder } from "../names.ts";
 import type { CollectedFile } from "../package-file.ts";
 import { bundledFile } from "./manifest.ts";
-
-/** The folder of source maps in a package: the map of `agents/a.ts` is `.svc-maps/agents/a.ts.map`. */
-const mapFolder = ".svc-maps";
 
 export async function compileModules(
   esbuild: typeof Esbuild,

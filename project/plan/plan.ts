@@ -5,6 +5,8 @@
  * files. Items of two snapshots are matched by their *key* (`triage`, `triage/github-issue`, `agents/triage.ts`) and
  * compared by their *attributes*, each a name and the value as displayed.
  */
+import { mapFolder } from "../names.ts";
+
 export interface Plan {
   agents: Change[];
   workflows: Change[];
@@ -39,7 +41,7 @@ export const emptySnapshot: Snapshot = {
 
 /** Compares two snapshots. */
 export function planChanges(before: Snapshot, after: Snapshot): Plan {
-  const files = compare(before.files, after.files);
+  const files = withoutMaps(compare(before.files, after.files));
   const paths = files.map(({ key }) => key);
   return {
     agents: compareTargets("agents", before, after, paths),
@@ -48,6 +50,21 @@ export function planChanges(before: Snapshot, after: Snapshot): Plan {
     schedules: compare(before.schedules, after.schedules),
     files: files.map((change) => ({ ...change, details: [] })),
   };
+}
+
+/**
+ * Replaces the changes of source maps, which are no files of the project, by changes of their modules. After a change of a
+ * comment, only the source map of the compiled module differs.
+ */
+function withoutMaps(changes: readonly Change[]): Change[] {
+  const prefix = `${mapFolder}/`;
+  const files = new Map(changes.filter(({ key }) => !key.startsWith(prefix)).map((file) => [file.key, file]));
+  for (const { key } of changes) {
+    if (!key.startsWith(prefix)) continue;
+    const path = key.slice(prefix.length, -".map".length);
+    if (!files.has(path)) files.set(path, { change: "changed", key: path, details: [] });
+  }
+  return [...files.values()];
 }
 
 /** Returns added and changed items in the order of `after`, then removed items. */

@@ -30,7 +30,9 @@ describe.each(commandRuntimes("node"))("svc dev on %s", (runtime) => {
       return (await fetch(webhook, { method: "POST", headers, body })).json();
     };
     expect(await trigger()).toMatchObject({ output: { value: 1, token: 12, environment: "development" } });
-    await dev.printed(/shop {2}log {8}got A1\n.* shop {2}warn {7}low stock {2}left=2\n.* shop {2}succeeded {2}[\d.]+ m?s {2}\{"value":1,/);
+    await dev.printed(
+      /shop {2}log {8}got A1\n.* shop {2}warn {7}low stock {2}left=2\n.* shop {2}succeeded {2}[\d.]+ m?s {2}\{"value":1,/,
+    );
 
     // Another terminal, in a sub-folder and without a key.
     const agents = join(cwd, "agents");

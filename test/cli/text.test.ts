@@ -216,6 +216,21 @@ describe("a plan", () => {
     expect(files).toEqual([{ change: "changed", key: path, details: [] }]);
   });
 
+  test("a change of a source map alone is a change of its module", () => {
+    const map = ".svc-maps/agents/a.ts.map";
+    const before = snapshot({ a: {} }, { "agents/a.ts": "1", [map]: "1" });
+    const changed = [{ change: "changed", key: "agents/a.ts", details: [] }];
+    expect(planChanges(before, snapshot({ a: {} }, { "agents/a.ts": "1", [map]: "2" })).files).toEqual(
+      changed,
+    );
+    expect(planChanges(before, snapshot({ a: {} }, { "agents/a.ts": "2", [map]: "2" })).files).toEqual(
+      changed,
+    );
+    expect(planChanges(emptySnapshot, before).files).toEqual([
+      { change: "added", key: "agents/a.ts", details: [] },
+    ]);
+  });
+
   test("lists added, changed and then removed items", () => {
     const before = snapshot({ removed: {}, kept: { retries: "0" } }, { "agents/removed.ts": "1" });
     const after = snapshot({ added: {}, kept: { retries: "3" } }, { "agents/added.ts": "1" });

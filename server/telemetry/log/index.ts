@@ -18,6 +18,8 @@ export interface LogSettings {
   format: LogFormat;
   /** Entries of lower levels are dropped. */
   level: LogLevel;
+  /** Begins each text with its time. Entries in JSON always have it. */
+  showsTime?: boolean;
 }
 
 export interface LogFields {
@@ -52,8 +54,12 @@ function write(level: LogLevel, message: string, fields: LogFields = {}): void {
   metrics.logEntries.add(level);
   if (logLevels.indexOf(level) < logLevels.indexOf(settings.level)) return;
   if (settings.format === "json") process.stderr.write(`${toJson(level, message, fields, new Date())}\n`);
-  else if (level === "debug" || level === "info") console.log(toText(message, fields));
-  else console.error(`${level === "warn" ? "Warning: " : ""}${toText(message, fields)}`);
+  else {
+    const time = settings.showsTime ? `${new Date().toISOString()} ` : "";
+    const text = `${time}${level === "warn" ? "Warning: " : ""}${toText(message, fields)}`;
+    if (level === "debug" || level === "info") console.log(text);
+    else console.error(text);
+  }
 }
 
 /** The JSON of an entry. Own properties of an entry take precedence over fields of the same name. */
@@ -65,7 +71,11 @@ export function toJson(level: LogLevel, message: string, fields: LogFields, at: 
 }
 
 function toText(message: string, { reason, error, ...rest }: LogFields): string {
-  const details = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);
+  // The message of a request has its method and path.
+  const isRequest = message === `${rest.method} ${rest.path}`;
+  const details = Object.entries(rest)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .filter(([name]) => !isRequest || (name !== "method" && name !== "path"));
   const cause = reason ?? (error === undefined ? undefined : inspect(error));
   const text = [
     message + (cause === undefined ? "" : `: ${cause}`),
