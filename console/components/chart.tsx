@@ -59,7 +59,11 @@ export function Chart({
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 1)] } },
         axes: [
           { ...axis, values: (_plot, values, _axis, _space, step) => values.map((at) => timeText(at, step)) },
-          { ...axis, size: 64, values: (_plot, values) => values.map((value) => valueText(value, format)) },
+          {
+            ...axis,
+            size: axisSize,
+            values: (_plot, values) => values.map((value) => valueText(value, format)),
+          },
         ],
         series: [
           {},
@@ -98,6 +102,11 @@ export function Chart({
 /** A line needs two neighbors; a point alone is drawn as one. */
 function isAlone(values: readonly (number | null)[]): boolean {
   return !values.some((value, index) => value !== null && values[index + 1] != null);
+}
+
+/** As wide as the longest label, in pixels: 12 px of the system font need about 7 for a character. */
+function axisSize(_plot: uPlot, labels: readonly string[] | null): number {
+  return Math.max(40, 16 + 7 * Math.max(0, ...(labels ?? []).map(({ length }) => length)));
 }
 
 /** Counts have no fractions. */

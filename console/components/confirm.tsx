@@ -1,4 +1,5 @@
 /** A button whose action needs a confirmation. */
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 
 export function ConfirmButton({
@@ -6,14 +7,20 @@ export function ConfirmButton({
   question,
   detail,
   kind = "",
+  dismiss = "Cancel",
   disabled = false,
+  children,
   onConfirm,
 }: {
   label: string;
   question: string;
   detail?: string;
   kind?: "danger" | "";
+  /** The other button. */
+  dismiss?: string;
   disabled?: boolean;
+  /** Fields of the dialog. */
+  children?: ComponentChildren;
   onConfirm(): unknown;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -25,9 +32,10 @@ export function ConfirmButton({
       <dialog ref={dialog} aria-label={question}>
         <p>{question}</p>
         {detail === undefined ? null : <p class="dim">{detail}</p>}
+        {children}
         <div class="buttons">
           <button type="button" onClick={() => dialog.current?.close()}>
-            Keep
+            {dismiss}
           </button>
           <button
             type="button"

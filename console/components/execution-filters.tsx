@@ -28,7 +28,25 @@ const periods = [
 ] as const;
 
 export function filterOf(query: URLSearchParams): ExecutionFilter {
-  return Object.fromEntries(filterNames.map((name) => [name, query.get(name) ?? ""])) as ExecutionFilter;
+  return Object.fromEntries(
+    filterNames.map((name) => {
+      const value = query.get(name) ?? "";
+      return [name, isKnown(name, value) ? value : ""];
+    }),
+  ) as ExecutionFilter;
+}
+
+/** Addresses are typed and shared: a value that no field can show does not filter. */
+function isKnown(name: keyof ExecutionFilter, value: string): boolean {
+  if (name === "status") return statuses.includes(value);
+  if (name === "trigger") return triggers.some(([one]) => one === value);
+  if (name === "hours") return periods.some(([one]) => one === value);
+  return (name !== "from" && name !== "to") || !Number.isNaN(Date.parse(value));
+}
+
+/** Whether nothing can be in the range. */
+function isReversed({ hours, from, to }: ExecutionFilter): boolean {
+  return hours === "range" && Date.parse(from) > Date.parse(to);
 }
 
 /** The fields of a request. */
@@ -66,15 +84,16 @@ export function ExecutionFilters({ filter }: { filter: ExecutionFilter }) {
       <Choice label="Trigger" name="trigger" filter={filter} options={triggers} />
       <Choice label="Created" name="hours" filter={filter} options={periods} />
       {filter.hours === "range" ? (
-        <>
+        <div class="range">
           <Moment label="From" name="from" filter={filter} />
           <Moment label="To" name="to" filter={filter} />
-        </>
+          {isReversed(filter) ? <p class="error-message">From is after To: nothing can match.</p> : null}
+        </div>
       ) : null}
       <Words
         label="Text"
         value={filter.text}
-        placeholder="in id, error or input"
+        placeholder="in id, error or input; case matters"
         onValue={(text) => (isExecutionId(text) ? go(["executions", text]) : setQuery({ text }))}
       />
     </form>

@@ -1,4 +1,5 @@
 /** A form for an input with a simple schema. It edits the same value as the JSON field of the page. */
+import { useState } from "preact/hooks";
 import { type FormField, typedValue } from "../lib/schema-form.ts";
 
 export function SchemaForm({
@@ -47,6 +48,7 @@ function Field({
     <div class="field">
       <label for={id}>
         {title}
+        {kind === "json" ? <span class="dim"> (JSON)</span> : ""}
         {required ? "" : <span class="dim"> (optional)</span>}
       </label>
       {kind === "choice" ? (
@@ -67,6 +69,8 @@ function Field({
           checked={value === true}
           onChange={(event) => onChange(field, "", event.currentTarget.checked)}
         />
+      ) : kind === "json" ? (
+        <JsonText {...common} value={value} onValue={(next) => onChange(field, next, false)} />
       ) : (
         <NumberOrText {...common} kind={kind} value={text} onValue={(next) => onChange(field, next, false)} />
       )}
@@ -77,6 +81,46 @@ function Field({
       )}
     </div>
   );
+}
+
+/** Keeps what a person types while it is not JSON, and refuses to submit it. */
+function JsonText({
+  value,
+  onValue,
+  ...rest
+}: {
+  id: string;
+  required: boolean;
+  value: unknown;
+  onValue(value: string): void;
+}) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const change = (field: HTMLTextAreaElement) => {
+    const text = field.value;
+    const problem = text.trim() === "" ? "" : problemOf(text);
+    field.setCustomValidity(problem);
+    setDraft(text);
+    if (problem === "") onValue(text);
+  };
+  return (
+    <textarea
+      {...rest}
+      rows={3}
+      spellcheck={false}
+      value={draft ?? (value === undefined ? "" : JSON.stringify(value, null, 2))}
+      onInput={(event) => change(event.currentTarget)}
+      onBlur={(event) => event.currentTarget.checkValidity() && setDraft(null)}
+    />
+  );
+}
+
+function problemOf(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    return `This is not JSON: ${error instanceof Error ? error.message : ""}`;
+  }
 }
 
 function NumberOrText({

@@ -87,6 +87,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.NotFound;
 }
 
+/** An id that does not exist, or is none. */
+export function isRefusedId(error: unknown): boolean {
+  return isMissing(error) || (error instanceof ConnectError && error.code === Code.InvalidArgument);
+}
+
 export function reasonOf(error: unknown): string {
   return error instanceof ConnectError ? (error.findDetails(ErrorInfoSchema)[0]?.reason ?? "") : "";
 }

@@ -1,11 +1,11 @@
-/** What a form for a JSON Schema of an input shows. Schemas that a form cannot express are edited as JSON. */
+/** What a form for a JSON Schema of an input shows. A property that no other field can express is a field of JSON. */
 
 export interface FormField {
   name: string;
   title: string;
   description: string;
   required: boolean;
-  kind: "text" | "number" | "integer" | "boolean" | "choice";
+  kind: "text" | "number" | "integer" | "boolean" | "choice" | "json";
   /** Of a choice. */
   options: readonly string[];
   initial: unknown;
@@ -23,7 +23,7 @@ interface Schema {
 
 const maxFields = 20;
 
-/** Null when the schema has parts that a form cannot express, such as nested objects. */
+/** Null when the schema is not one of an object with a few properties, or each property needs JSON. */
 export function formOf(schema: unknown): readonly FormField[] | null {
   if (!isObject(schema)) return null;
   const { type, properties, required } = schema as Schema;
@@ -32,12 +32,12 @@ export function formOf(schema: unknown): readonly FormField[] | null {
   if (entries.length === 0 || entries.length > maxFields) return null;
   const needed = Array.isArray(required) ? required : [];
   const fields = entries.map(([name, property]) => fieldOf(name, property, needed.includes(name)));
-  return fields.every((field) => field !== null) ? fields : null;
+  return fields.some(({ kind }) => kind !== "json") ? fields : null;
 }
 
-function fieldOf(name: string, property: unknown, required: boolean): FormField | null {
-  if (!isObject(property)) return null;
-  const { type, title, description, enum: values, default: initial } = property as Schema;
+function fieldOf(name: string, property: unknown, required: boolean): FormField {
+  const schema: Schema = isObject(property) ? property : {};
+  const { type, title, description, enum: values, default: initial } = schema;
   const base = {
     name,
     title: typeof title === "string" ? title : name,
@@ -49,7 +49,7 @@ function fieldOf(name: string, property: unknown, required: boolean): FormField 
   if (Array.isArray(values) && values.every((value) => typeof value === "string")) {
     return { ...base, kind: "choice", options: values };
   }
-  if (values !== undefined) return null;
+  if (values !== undefined) return { ...base, kind: "json" };
   switch (type) {
     case "string":
       return { ...base, kind: "text" };
@@ -58,13 +58,14 @@ function fieldOf(name: string, property: unknown, required: boolean): FormField 
     case "boolean":
       return { ...base, kind: type };
     default:
-      return null;
+      return { ...base, kind: "json" };
   }
 }
 
 /** The value that a person typed; undefined for an empty optional field. */
 export function typedValue({ kind, required }: FormField, text: string, checked: boolean): unknown {
   if (kind === "boolean") return checked;
+  if (kind === "json") return text.trim() === "" ? undefined : JSON.parse(text);
   if (text === "" && !(required && kind === "text")) return undefined;
   return kind === "number" || kind === "integer" ? Number(text) : text;
 }

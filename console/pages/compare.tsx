@@ -4,7 +4,7 @@ import { differences } from "../../project/plan/json-differences.ts";
 import type { Execution } from "../../proto/svc/v1/execution_pb.ts";
 import { Card, Empty, Failure, FullTime, Heading, Id, Loading, Status } from "../components/basics.tsx";
 import { Scroll } from "../components/scroll.tsx";
-import { api } from "../lib/api.ts";
+import { api, isRefusedId } from "../lib/api.ts";
 import { dateOf, localTime, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
@@ -24,11 +24,12 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
       { signal },
     );
     const others = executions.filter(({ executionId }) => executionId !== a);
-    return { first, others, second: b === "" ? null : await get(b) };
+    const [second, missing] = await found(b, get);
+    return { first, others, second, missing };
   }, `${a} ${b}`);
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;
   if (loading || data === undefined) return <Loading />;
-  const { first, second, others } = data;
+  const { first, second, missing, others } = data;
   return (
     <>
       <Heading title={`Compare ${first.name}`} />
@@ -37,6 +38,7 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
           Compared with
           <select value={b} onChange={(event) => setQuery({ b: event.currentTarget.value })}>
             <option value="">choose an execution</option>
+            {missing === undefined ? null : <option value={b}>{shortId(b)}</option>}
             {second === null || others.some(({ executionId }) => executionId === b) ? null : (
               <option value={b}>{textOf(second)}</option>
             )}
@@ -47,7 +49,19 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
             ))}
           </select>
         </label>
+        <label>
+          Or its id
+          <input
+            type="search"
+            placeholder="exe_…"
+            onChange={({ currentTarget }) => {
+              const id = currentTarget.value.trim();
+              if (id !== "") setQuery({ b: id });
+            }}
+          />
+        </label>
       </form>
+      {missing === undefined ? null : <Failure error={missing} />}
       {second === null ? (
         <Empty title="Choose the other execution." />
       ) : (
@@ -60,6 +74,20 @@ export function ComparePage({ query }: { query: URLSearchParams }) {
       )}
     </>
   );
+}
+
+/** The execution, null without an id, or the error for an id that is unknown. */
+async function found(
+  id: string,
+  get: (id: string) => Promise<Execution>,
+): Promise<[second: Execution | null, missing: unknown]> {
+  if (id === "") return [null, undefined];
+  try {
+    return [await get(id), undefined];
+  } catch (error) {
+    if (!isRefusedId(error)) throw error;
+    return [null, error];
+  }
 }
 
 function textOf({ executionId, status, createdAt }: Execution): string {
@@ -75,6 +103,8 @@ function Facts({ a, b }: { a: Execution; b: Execution }) {
   );
   const rows: [string, (execution: Execution) => ComponentChildren][] = [
     ["Execution", ({ executionId }) => link("executions", executionId)],
+    ["Name", ({ name }) => name],
+    ["Environment", ({ environment }) => environment],
     ["Status", ({ status }) => <Status value={status} />],
     ["Trigger", ({ trigger }) => trigger],
     ["Deployment", ({ deploymentId }) => link("deployments", deploymentId)],
@@ -113,7 +143,7 @@ function Differences({ part, a, b }: { part: "input" | "output" | "error"; a: un
   return (
     <Card title={`${part.charAt(0).toUpperCase()}${part.slice(1)}`}>
       {found.length === 0 ? (
-        <p class="dim">Equal.</p>
+        <p class="dim">{part !== "input" && a === null ? "None." : "Equal."}</p>
       ) : (
         <Scroll label={`Differences of the ${part}`}>
           <table class="compare">
@@ -121,7 +151,7 @@ function Differences({ part, a, b }: { part: "input" | "output" | "error"; a: un
               {found.slice(0, maxDifferences).map((difference) => (
                 <tr key={difference.path}>
                   <th scope="row">
-                    <code>{difference.path || part}</code>
+                    <code>{breakable(difference.path || part)}</code>
                   </th>
                   <td>{"a" in difference ? <Value value={difference.a} kind="removed" /> : "–"}</td>
                   <td>{"b" in difference ? <Value value={difference.b} kind="added" /> : "–"}</td>
@@ -136,6 +166,16 @@ function Differences({ part, a, b }: { part: "input" | "output" | "error"; a: un
       )}
     </Card>
   );
+}
+
+/** A path may wrap before each of its steps. */
+function breakable(path: string): ComponentChildren {
+  return path.split(/(?=[.[])/).map((step, index) => (
+    <>
+      {index === 0 ? null : <wbr />}
+      {step}
+    </>
+  ));
 }
 
 function Value({ value, kind }: { value: unknown; kind: string }) {

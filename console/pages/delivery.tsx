@@ -1,6 +1,6 @@
 /** One delivery: what was received, what became of it and why. */
 import { Card, Facts, Failure, FullTime, Heading, Id, Json, Loading, Status } from "../components/basics.tsx";
-import { ConfirmButton } from "../components/confirm.tsx";
+import { RedeliverButton } from "../components/redeliver.tsx";
 import { api } from "../lib/api.ts";
 import { bytesText } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
@@ -15,9 +15,9 @@ export function DeliveryPage({ id }: { id: string }) {
   );
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;
   if (loading || data === undefined) return <Loading />;
-  const redeliver = () =>
+  const redeliver = (current: boolean) =>
     act("The delivery runs again.", async () => {
-      const { executionId } = await api.webhooks.redeliverWebhook({ deliveryId: id });
+      const { executionId } = await api.webhooks.redeliverWebhook({ deliveryId: id, current });
       go(["executions", executionId]);
     });
   return (
@@ -33,14 +33,10 @@ export function DeliveryPage({ id }: { id: string }) {
           Try a mapping
         </a>
         {allows("trigger") ? (
-          <ConfirmButton
+          <RedeliverButton
             label="Redeliver"
             question="Run this payload again?"
-            detail={
-              data.outcome === "rejected"
-                ? "The request was rejected. Its signature is not verified again: you vouch for it."
-                : "It starts a new execution."
-            }
+            selected={[data]}
             disabled={data.payload === undefined && !data.payloadOmitted}
             onConfirm={redeliver}
           />

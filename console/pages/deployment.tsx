@@ -5,7 +5,7 @@ import { snapshotOfDeployment } from "../../project/plan/snapshot.ts";
 import type { DeployedTarget, Deployment } from "../../proto/svc/v1/deployment_pb.ts";
 import { Card, Facts, Failure, FullTime, Heading, Loading, Status } from "../components/basics.tsx";
 import { ConfirmButton } from "../components/confirm.tsx";
-import { api } from "../lib/api.ts";
+import { api, isRefusedId } from "../lib/api.ts";
 import { bytesText, countText, dateOf, durationText, localTime, secondsOf, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { act } from "../lib/notices.ts";
@@ -25,11 +25,15 @@ async function load(deploymentId: string, other: string, signal: AbortSignal) {
     (one) => one.environment === environment && (one.status === "superseded" || one.status === "active"),
   );
   const compared = other === "" ? (previous?.deploymentId ?? "") : other;
-  const before =
-    compared === ""
-      ? null
-      : await api.deployments.getDeployment({ deploymentId: compared, includeFiles: true }, { signal });
-  return { deployment, before, deployments };
+  if (compared === "") return { deployment, before: null, missing: undefined, deployments };
+  try {
+    const request = { deploymentId: compared, includeFiles: true };
+    const before = await api.deployments.getDeployment(request, { signal });
+    return { deployment, before, missing: undefined, deployments };
+  } catch (error) {
+    if (!isRefusedId(error)) throw error;
+    return { deployment, before: null, missing: error, deployments };
+  }
 }
 
 export function DeploymentPage({ id, query }: { id: string; query: URLSearchParams }) {
@@ -37,7 +41,7 @@ export function DeploymentPage({ id, query }: { id: string; query: URLSearchPara
   const { data, error, loading, reload } = useLoad((signal) => load(id, other, signal), `${id} ${other}`);
   if (error !== undefined) return <Failure error={error} onRetry={reload} />;
   if (loading || data === undefined) return <Loading />;
-  const { deployment, before, deployments } = data;
+  const { deployment, before, missing, deployments } = data;
   const { createdBy, warnings } = deployment;
   return (
     <>
@@ -72,14 +76,22 @@ export function DeploymentPage({ id, query }: { id: string; query: URLSearchPara
           ]}
         />
       </Card>
-      <Card title={before === null ? "Content" : "Changes"}>
-        <Compared with={before?.deploymentId ?? ""} deployment={deployment} others={deployments} />
-        <Changes
-          plan={planChanges(
-            before === null ? emptySnapshot : snapshotOfDeployment(before),
-            snapshotOfDeployment(deployment),
-          )}
+      <Card title={before === null && missing === undefined ? "Content" : "Changes"}>
+        <Compared
+          with={missing === undefined ? (before?.deploymentId ?? "") : other}
+          deployment={deployment}
+          others={deployments}
         />
+        {missing !== undefined ? (
+          <Failure error={missing} />
+        ) : (
+          <Changes
+            plan={planChanges(
+              before === null ? emptySnapshot : snapshotOfDeployment(before),
+              snapshotOfDeployment(deployment),
+            )}
+          />
+        )}
       </Card>
       <div class="columns">
         <Targets title="Agents" targets={deployment.agents} environment={deployment.environment} />
@@ -108,6 +120,10 @@ function Compared({
       <label>
         Compared with
         <select value={compared} onChange={(event) => setQuery({ compare: event.currentTarget.value })}>
+          {compared === "" ? <option value="">nothing (first deployment)</option> : null}
+          {compared === "" || options.some(({ deploymentId }) => deploymentId === compared) ? null : (
+            <option value={compared}>{shortId(compared)}</option>
+          )}
           {options.map(({ deploymentId, version, environment, status, createdAt }) => (
             <option key={deploymentId} value={deploymentId}>
               {[version, environment, status, shortId(deploymentId), timeOf(createdAt)].join(" · ")}
@@ -117,7 +133,7 @@ function Compared({
       </label>
       {compared === "" ? null : (
         <a class="button" href={href(["deployments", compared])}>
-          Open it
+          Open deployment
         </a>
       )}
     </form>

@@ -189,11 +189,17 @@ function ErrorCard({ execution: { error, deploymentId } }: { execution: Executio
       <SourceLines deploymentId={deploymentId} stack={error.stack} />
       {error.stack === "" ? null : (
         <Scroll label="Stack">
-          <pre>{error.stack}</pre>
+          <pre>{withoutMessage(error)}</pre>
         </Scroll>
       )}
     </Card>
   );
+}
+
+/** The stack after its first lines, which repeat the name and the message. */
+function withoutMessage({ name, message, stack }: NonNullable<Execution["error"]>): string {
+  const start = `${name}: ${message}\n`;
+  return stack.startsWith(start) ? stack.slice(start.length) : stack;
 }
 
 function Attempts({ execution }: { execution: Execution }) {
@@ -265,6 +271,7 @@ function Actions({ execution, onChange }: { execution: Execution; onChange(): Pr
       {isEnd(status) ? null : (
         <ConfirmButton
           label="Cancel"
+          dismiss="Keep running"
           kind="danger"
           question={`Cancel this execution of ${name}?`}
           detail="Its child executions are cancelled too."

@@ -153,7 +153,8 @@ function Upcoming() {
         <ul class="plain">
           {next.map(({ scheduleId, name, environment, nextRunAt }) => (
             <li key={scheduleId}>
-              <a href={href(["schedules", name], { environment })}>{name}</a> <Time value={nextRunAt} />
+              <a href={href(["schedules", name], { environment })}>{name}</a>{" "}
+              <span class="dim">{environment}</span> <Time value={nextRunAt} />
             </li>
           ))}
         </ul>

@@ -10,8 +10,11 @@ import { useLive } from "../lib/live.ts";
 import { useLoad } from "../lib/load.ts";
 import { href, setQuery } from "../lib/router.ts";
 import { allows } from "../lib/session.ts";
+import { defaultsOf } from "../lib/webhook-defaults.ts";
 
 interface Row extends Webhook {
+  /** By path. */
+  defaults: ReturnType<typeof defaultsOf>;
   target: string;
   environment: string;
 }
@@ -35,11 +38,17 @@ const columns: readonly Column<Row>[] = [
   },
   {
     title: "Mapping",
-    cell: ({ fieldMapping, environment, target, slug }) => (
+    cell: ({ fieldMapping, defaults, environment, target, slug }) => (
       <>
         {Object.entries(fieldMapping).map(([path, parameter]) => (
           <div key={path}>
             <code>{path}</code> → <code>{parameter}</code>
+            {defaults.has(path) ? (
+              <>
+                {" "}
+                default <code>{JSON.stringify(defaults.get(path))}</code>
+              </>
+            ) : null}
           </div>
         ))}
         <a href={href(["webhooks", "mapping"], { environment, name: target, slug })}>Try a mapping</a>
@@ -61,17 +70,31 @@ const deliveryColumns: readonly Column<Delivery>[] = [
   { title: "Outcome", cell: ({ outcome }) => <Status value={outcome} /> },
   { title: "HTTP", cell: ({ httpStatus }) => String(httpStatus), numeric: true },
   { title: "Webhook", cell: ({ name, slug }) => `${name}/${slug}` },
+  { title: "Environment", cell: ({ environment }) => environment, wide: true },
   { title: "Reason", cell: ({ reason }) => reason, wide: true },
   { title: "Received", cell: ({ receivedAt }) => <Time value={receivedAt} /> },
 ];
 
+/** A handshake never has one. */
+function hasPayload({ outcome }: Delivery): boolean {
+  return outcome !== "handshake";
+}
+
 /** Of all environments of the address. */
 async function listWebhooks(signal: AbortSignal): Promise<Row[]> {
+  const [names, { deployments }] = await Promise.all([
+    environments(signal),
+    api.deployments.listDeployments({ status: "active", pageSize: 1000 }, { signal }),
+  ]);
   const lists = await Promise.all(
-    (await environments(signal)).map(async (environment) => {
+    names.map(async (environment) => {
       const list = await api.webhooks.listWebhooks({ environment, pageSize: 1000 }, { signal });
       return [...list.agents, ...list.workflows].flatMap(({ name, webhooks }) =>
-        webhooks.map((webhook) => ({ ...webhook, target: name, environment })),
+        webhooks.map((webhook) => ({
+          ...webhook,
+          ...{ target: name, environment },
+          defaults: defaultsOf(deployments, { environment, name, slug: webhook.slug }),
+        })),
       );
     }),
   );
@@ -107,24 +130,30 @@ function Deliveries({ query }: { query: URLSearchParams }) {
   }, outcome);
   useLive(list.refresh);
   const { rows, error, refresh } = list;
-  const [selected, setSelected] = useState<readonly Delivery[]>([]);
-  const isSelected = ({ deliveryId }: Delivery) => selected.some((one) => one.deliveryId === deliveryId);
-  const toggle = (delivery: Delivery) =>
-    setSelected(
-      isSelected(delivery)
-        ? selected.filter(({ deliveryId }) => deliveryId !== delivery.deliveryId)
-        : [...selected, delivery],
-    );
-  const selection: Column<Delivery> = {
+  const [selection, setSelection] = useState<{ outcome: string; ids: readonly string[] }>({
+    outcome,
+    ids: [],
+  });
+  const ids = selection.outcome === outcome ? selection.ids : [];
+  const select = (next: readonly string[]) => setSelection({ outcome, ids: next });
+  const isSelected = ({ deliveryId }: Delivery) => ids.includes(deliveryId);
+  const toggle = ({ deliveryId }: Delivery) =>
+    select(ids.includes(deliveryId) ? ids.filter((one) => one !== deliveryId) : [...ids, deliveryId]);
+  const selectable = (rows ?? []).filter(hasPayload);
+  // A live list drops rows: only what is shown is redelivered.
+  const selected = selectable.filter(isSelected);
+  const isAll = selected.length === selectable.length;
+  const boxes: Column<Delivery> = {
     title: "Select",
-    cell: (delivery) => (
-      <input
-        type="checkbox"
-        aria-label={`Select ${delivery.deliveryId}`}
-        checked={isSelected(delivery)}
-        onChange={() => toggle(delivery)}
-      />
-    ),
+    cell: (delivery) =>
+      hasPayload(delivery) ? (
+        <input
+          type="checkbox"
+          aria-label={`Select ${delivery.deliveryId}`}
+          checked={isSelected(delivery)}
+          onChange={() => toggle(delivery)}
+        />
+      ) : null,
   };
   const mayRedeliver = allows("trigger");
   return (
@@ -139,26 +168,29 @@ function Deliveries({ query }: { query: URLSearchParams }) {
             ))}
           </select>
         </label>
-        {mayRedeliver && rows !== undefined && rows.length > 0 ? (
-          <button type="button" onClick={() => setSelected(selected.length === 0 ? rows : [])}>
-            {selected.length === 0 ? "Select all shown" : "Select none"}
+        {mayRedeliver && selectable.length > 0 ? (
+          <button
+            type="button"
+            onClick={() => select(isAll ? [] : selectable.map(({ deliveryId }) => deliveryId))}
+          >
+            {isAll ? "Select none" : "Select all shown"}
           </button>
         ) : null}
       </form>
       {mayRedeliver && rows !== undefined && rows.length > 0 ? (
-        <Redeliver selected={selected} onDone={() => setSelected([])} />
+        <Redeliver selected={selected} onDone={() => select([])} />
       ) : null}
       {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
       {rows === undefined ? null : rows.length > 0 ? (
         <Table
           label="Deliveries"
-          columns={mayRedeliver ? [...deliveryColumns, selection] : deliveryColumns}
+          columns={mayRedeliver ? [...deliveryColumns, boxes] : deliveryColumns}
           rows={rows}
           keyOf={({ deliveryId }) => deliveryId}
         />
       ) : list.token !== "" ? null : (
         <Empty title="No deliveries.">
-          <p>Requests to the webhook URLs appear here, the refused ones with the reason.</p>
+          <p>Requests to the webhook URLs appear here, the rejected ones with the reason.</p>
         </Empty>
       )}
       <More list={list} />

@@ -39,7 +39,7 @@ onRuntime("node", "the console", {}, (server) => {
         },
         greet: {
           code: `import { z } from "zod";
-            export default { input: z.object({ name: z.string().min(2), loud: z.boolean().optional(), tone: z.enum(["warm", "dry"]) }),
+            export default { input: z.object({ name: z.string().min(2), loud: z.boolean().optional(), tags: z.array(z.string()).optional(), tone: z.enum(["warm", "dry"]) }),
               run: (input, ctx) => { ctx.log.info("greeting", { tone: input.tone }); return input; } };`,
         },
         second: {
@@ -126,12 +126,14 @@ onRuntime("node", "the console", {}, (server) => {
     expect(await page.locator(".field :invalid").count()).toBe(1);
     await page.getByLabel("name", { exact: true }).fill("Ada");
     await page.getByLabel("loud").check();
+    await page.getByLabel("tags").fill('["a"]');
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.locator(".status.succeeded").first().waitFor();
     await page.getByRole("log").getByText('{"tone":"dry"}').waitFor();
     expect(await page.getByRole("region", { name: "output", exact: true }).textContent()).toContain(
       '"loud": true',
     );
+    expect(await page.getByRole("region", { name: "output", exact: true }).textContent()).toContain('"tags"');
     await page.goto(`${server.url}/console/#/run?name=greet&again`);
     await page.getByLabel("Input, a JSON object").fill('{"name": "A", "tone": "dry"}');
     await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -229,8 +231,9 @@ onRuntime("node", "the console", {}, (server) => {
     await boxes.nth(1).waitFor();
     for (const index of [0, 1]) await boxes.nth(index).check();
     await page.getByRole("button", { name: "Redeliver 2" }).click();
+    await page.getByLabel("Mapping and code of").selectOption("active");
     await page.getByRole("dialog").getByRole("button", { name: "Redeliver 2" }).click();
-    await page.getByText("2 of 2").waitFor();
+    await page.getByText("2 of 2 redelivered").waitFor();
     expect(await page.getByRole("region", { name: "Redelivered" }).getByRole("link").count()).toBe(2);
     expect(problems(page)).toEqual([]);
     await page.context().close();
