@@ -44,9 +44,9 @@ function isKnown(name: keyof ExecutionFilter, value: string): boolean {
   return (name !== "from" && name !== "to") || !Number.isNaN(Date.parse(value));
 }
 
-/** Whether nothing can be in the range. */
-function isReversed({ hours, from, to }: ExecutionFilter): boolean {
-  return hours === "range" && Date.parse(from) > Date.parse(to);
+/** Whether nothing can be in the range, which the service refuses. */
+export function isReversed({ hours, from, to }: ExecutionFilter): boolean {
+  return hours === "range" && Date.parse(from) >= Date.parse(to);
 }
 
 /** The fields of a request. */
@@ -87,13 +87,13 @@ export function ExecutionFilters({ filter }: { filter: ExecutionFilter }) {
         <div class="range">
           <Moment label="From" name="from" filter={filter} />
           <Moment label="To" name="to" filter={filter} />
-          {isReversed(filter) ? <p class="error-message">From is after To: nothing can match.</p> : null}
+          {isReversed(filter) ? <p class="error-message">From must be earlier than To.</p> : null}
         </div>
       ) : null}
       <Words
         label="Text"
         value={filter.text}
-        placeholder="in id, error or input; case matters"
+        placeholder="id, error or input; case matters"
         onValue={(text) => (isExecutionId(text) ? go(["executions", text]) : setQuery({ text }))}
       />
     </form>

@@ -1,7 +1,13 @@
 /** Executions, newest first, with filters in the address. */
 import type { Execution } from "../../proto/svc/v1/execution_pb.ts";
 import { Empty, Failure, Heading, Id, Loading, Status, Time } from "../components/basics.tsx";
-import { ExecutionFilters, filterNames, filterOf, requestOf } from "../components/execution-filters.tsx";
+import {
+  ExecutionFilters,
+  filterNames,
+  filterOf,
+  isReversed,
+  requestOf,
+} from "../components/execution-filters.tsx";
 import { type Column, More, Table } from "../components/table.tsx";
 import { api } from "../lib/api.ts";
 import { dateOf, durationText } from "../lib/format.ts";
@@ -51,7 +57,7 @@ export function ExecutionsPage({ query }: { query: URLSearchParams }) {
         </a>
       </Heading>
       <ExecutionFilters filter={filter} />
-      {error !== undefined ? <Failure error={error} onRetry={refresh} /> : null}
+      {error !== undefined && !isReversed(filter) ? <Failure error={error} onRetry={refresh} /> : null}
       {loading ? <Loading /> : null}
       {rows === undefined ? null : rows.length > 0 ? (
         <Table label="Executions" columns={columns} rows={rows} keyOf={({ executionId }) => executionId} />
