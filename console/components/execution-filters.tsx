@@ -83,6 +83,12 @@ export function ExecutionFilters({ filter }: { filter: ExecutionFilter }) {
       </datalist>
       <Choice label="Trigger" name="trigger" filter={filter} options={triggers} />
       <Choice label="Created" name="hours" filter={filter} options={periods} />
+      <Words
+        label="Text"
+        value={filter.text}
+        placeholder="id, error or input; case matters"
+        onValue={(text) => (isExecutionId(text) ? go(["executions", text]) : setQuery({ text }))}
+      />
       {filter.hours === "range" ? (
         <div class="range">
           <Moment label="From" name="from" filter={filter} />
@@ -90,12 +96,6 @@ export function ExecutionFilters({ filter }: { filter: ExecutionFilter }) {
           {isReversed(filter) ? <p class="error-message">From must be earlier than To.</p> : null}
         </div>
       ) : null}
-      <Words
-        label="Text"
-        value={filter.text}
-        placeholder="id, error or input; case matters"
-        onValue={(text) => (isExecutionId(text) ? go(["executions", text]) : setQuery({ text }))}
-      />
     </form>
   );
 }
