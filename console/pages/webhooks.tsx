@@ -36,6 +36,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ signatureScheme }) => signatureScheme || <span class="status cancelled">none</span>,
     wide: true,
   },
+  { title: "Rate limit", cell: rateLimit, wide: true },
   {
     title: "Mapping",
     cell: ({ fieldMapping, defaults, environment, target, slug }) => (
@@ -74,6 +75,18 @@ const deliveryColumns: readonly Column<Delivery>[] = [
   { title: "Reason", cell: ({ reason }) => reason, wide: true },
   { title: "Received", cell: ({ receivedAt }) => <Time value={receivedAt} /> },
 ];
+
+/** As of the load of the page, in the process that answered. */
+function rateLimit({ rateLimit }: Row) {
+  if (rateLimit === undefined) return null;
+  const { requestsPerSecond, burst, remaining } = rateLimit;
+  return (
+    <span title="Requests that the webhook takes at once after a pause, and in the long run">
+      {remaining === 0 ? <span class="status failed">used up</span> : `${remaining} of ${burst} left`},{" "}
+      {requestsPerSecond} per second
+    </span>
+  );
+}
 
 /** A handshake never has one. */
 function hasPayload({ outcome }: Delivery): boolean {

@@ -200,6 +200,7 @@ onRuntime("node", "the console", {}, (server) => {
     expect(answer.status).toBe(400);
     await section(page, "Webhooks");
     await page.getByText(hookUrl).waitFor();
+    await page.getByText(/\d+ of \d+ left, \d+ per second/).waitFor();
     await page.getByLabel("Outcome").selectOption("rejected");
     await page.locator('a[href^="#/webhooks/dlv_"]').first().click();
     await heading(page, "Delivery to triage/issue");
