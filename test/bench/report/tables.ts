@@ -31,7 +31,10 @@ function machine({ machine, options, cases }: Results): string {
   ];
   const lines = ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)];
   if (load > processors)
-    lines.push("", "**Other programs used the processors during this run. Its figures say little.**");
+    lines.push(
+      "",
+      "**Other programs used the processors when this run began. Compare ratios, with their spread.**",
+    );
   return lines.join("\n");
 }
 
