@@ -18,10 +18,33 @@ export interface Scratch {
   release(): void;
 }
 
+/** Each start and end takes some milliseconds. */
+const maxWaitMs = 10_000;
+
 /** @param owner - names this process in leases; the end of the name is random */
 export function openScratch(dataDir: string, owner: string): Scratch {
   const root = join(dataDir, "tmp", "runners");
   mkdirSync(root, { recursive: true, mode: 0o700 });
+  const turn = join(dataDir, "tmp", "runners.lock");
+  return inTurn(turn, () => createScratch(root, owner, turn));
+}
+
+/**
+ * One server at a time: another one would take a new folder for an abandoned one, between the creation of its lock file and
+ * the lock, or lock a file that is being removed.
+ */
+function inTurn<T>(path: string, action: () => T): T {
+  const lock = tryLock(path, maxWaitMs);
+  if (lock === null)
+    throw new Error(`Cannot lock ${path}: another server has held it for ${maxWaitMs / 1000} s.`);
+  try {
+    return action();
+  } finally {
+    lock.release();
+  }
+}
+
+function createScratch(root: string, owner: string, turn: string): Scratch {
   const names = [...new Set(readdirSync(root).map((name) => name.replace(/\.lock$/, "")))];
   const ended = names.filter((name) => removeAbandoned(join(root, name)));
   // Short: the path of a socket is limited to about 100 characters.
@@ -33,7 +56,7 @@ export function openScratch(dataDir: string, owner: string): Scratch {
     hasEnded: (other) => ended.includes(other.slice(-nameLength)),
     release() {
       lock?.release();
-      removeAbandoned(folder);
+      inTurn(turn, () => removeAbandoned(folder));
     },
   };
 }

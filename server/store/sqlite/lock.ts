@@ -17,11 +17,15 @@ export function lockDataDir(dataDir: string): { release(): void } {
   return lock;
 }
 
-/** Locks a file, and creates it if it does not exist. Null when another process holds the lock. */
-export function tryLock(path: string): { release(): void } | null {
+/**
+ * Locks a file, and creates it if it does not exist. Null when another process holds the lock.
+ * @param waitMs - how long to wait for that process
+ */
+export function tryLock(path: string, waitMs = 0): { release(): void } | null {
   createPrivateFile(path);
   const db = new DatabaseSync(path);
   try {
+    db.exec(`PRAGMA busy_timeout = ${waitMs}`);
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
