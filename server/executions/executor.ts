@@ -77,7 +77,7 @@ export class Executor {
   /** Executions that run, or whose outcome is being written. */
   #unsettled = 0;
   #onSettled: () => void = () => {};
-  /** Executions that start at the end of this turn, by deployment. */
+  /** Executions that start at the end of this turn, by deployment and environment. */
   readonly #starting = new Map<string, RunningExecution[]>();
   /** Deployments that may have due executions. The least recently claimed one comes first. */
   readonly #ready = new Set<string>();
@@ -304,25 +304,29 @@ export class Executor {
     return orgId;
   }
 
-  /** Runs an execution that holds a slot, together with those of its deployment that start in the same turn. */
+  /**
+   * Runs an execution that holds a slot, together with those that start in the same turn and have the same settings. A
+   * replay on a named deployment keeps its environment, so that a deployment may have executions of several.
+   */
   #start(row: RunningExecution, pools: Pools): void {
     this.#unsettled += 1;
     this.#running.set(row.execution_id, row);
     this.#options.onAttempt?.(row.execution_id);
-    const starting = this.#starting.get(row.deployment_id);
+    const key = `${row.deployment_id} ${row.environment}`;
+    const starting = this.#starting.get(key);
     if (starting !== undefined) {
       starting.push(row);
       return;
     }
     const rows = [row];
-    this.#starting.set(row.deployment_id, rows);
+    this.#starting.set(key, rows);
     queueMicrotask(() => {
-      this.#starting.delete(row.deployment_id);
+      this.#starting.delete(key);
       void this.#runAll(rows, pools);
     });
   }
 
-  /** Runs executions of one deployment. Never rejects. */
+  /** Runs executions of one deployment and environment. Never rejects. */
   async #runAll(rows: readonly RunningExecution[], pools: Pools): Promise<void> {
     let settings: AttemptSettings | { error: unknown };
     try {

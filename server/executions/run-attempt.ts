@@ -20,7 +20,7 @@ export interface AttemptSources {
   post: Post;
 }
 
-/** What the executions of one deployment have in common. */
+/** What the executions of one deployment have in common in one environment. */
 export interface AttemptSettings {
   definition: ProjectDefinition;
   secrets: OpenedSecrets;

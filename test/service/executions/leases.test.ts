@@ -3,7 +3,7 @@ import { loadConfig } from "../../../server/config.ts";
 import { Counters } from "../../../server/counters.ts";
 import { Executor, heartbeatMs, leaseMs } from "../../../server/executions/executor.ts";
 import { LogWriter } from "../../../server/executions/log-writer.ts";
-import type { Attempt, Outcome, Pools } from "../../../server/executions/pool/contract.ts";
+import type { Outcome } from "../../../server/executions/pool/contract.ts";
 import { orderedId } from "../../../server/ids.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
 import type { Engine, Listener, Program, Topic } from "../../../server/store/engine.ts";
@@ -16,50 +16,9 @@ import {
   retryExecutions,
 } from "../../../server/store/tables/leases.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
+import { HandPool } from "../../support/hand-pool.ts";
 import fc from "../../support/property.ts";
 import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
-
-/** A pool whose attempts end when the test ends them. */
-class HandPool implements Pools {
-  readonly attempts: { attempt: Attempt; end(outcome: Outcome): void }[] = [];
-  readonly cancelled: string[] = [];
-
-  run(attempt: Attempt): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    this.attempts.push({ attempt, end: resolve });
-    return promise;
-  }
-
-  ahead(): number {
-    return 0;
-  }
-
-  free(): number {
-    return 10 - this.attempts.length;
-  }
-
-  count() {
-    return { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
-  }
-
-  cancel(executionId: string): boolean {
-    this.cancelled.push(executionId);
-    return true;
-  }
-
-  async warm(): Promise<void> {}
-  async validate(): Promise<null> {
-    return null;
-  }
-
-  async check(): Promise<never[]> {
-    return [];
-  }
-  retire(): void {}
-  async close(): Promise<void> {
-    for (const { end } of this.attempts) end({ type: "lost", reason: "closing", suspect: false });
-  }
-}
 
 /** The store of a process that can be suspended: its operations wait until it continues. */
 class FreezingEngine implements Engine {

@@ -1,0 +1,59 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { loadConfig } from "../../../server/config.ts";
+import { Executor } from "../../../server/executions/executor.ts";
+import { LogWriter } from "../../../server/executions/log-writer.ts";
+import { orderedId } from "../../../server/ids.ts";
+import { insertExecution } from "../../../server/store/tables/new-executions.ts";
+import { HandPool } from "../../support/hand-pool.ts";
+import { newDeployment, newTarget, openStore, orgId, temporaryFolder } from "../../support/store.ts";
+
+// A replay on a named deployment keeps the environment of its original, so that a deployment may have executions of
+// several environments.
+test("executions of one deployment that start together get the secrets and vars of their own environments", async () => {
+  const engine = openStore(temporaryFolder());
+  const environments = ["production", "staging", "production", "preview"];
+  const deploymentId = newDeployment(Date.now()).deployment_id;
+  await engine.write(function* () {
+    for (const environment of environments) {
+      yield* insertExecution({
+        org_id: orgId,
+        execution_id: orderedId("exe"),
+        kind: "agent",
+        name: "agent",
+        origin: "run",
+        deployment_id: deploymentId,
+        environment,
+        input: "{}",
+        created_at: Date.now(),
+      });
+    }
+  });
+  const executor = new Executor({
+    engine,
+    owner: "srv_one",
+    limits: loadConfig({}, {}).limits,
+    logs: new LogWriter(engine),
+    definitionOf: async () => ({
+      name: "test",
+      version: "1",
+      agents: [newTarget("agent")],
+      workflows: [],
+      schedules: [],
+      network: null,
+      environments: Object.fromEntries(environments.map((name) => [name, { vars: { PLACE: name } }])),
+    }),
+    secretsOf: async (_, environment) => ({ values: { KEY: environment }, unreadable: [], all: {} }),
+    redactorOf: () => undefined,
+    post: async () => 200,
+  });
+  const pool = new HandPool();
+  await executor.start(pool, () => false);
+  onTestFinished(() => executor.close(0));
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(environments.length));
+  const given = pool.attempts.map(({ attempt }) => [
+    attempt.environment,
+    attempt.secrets.KEY,
+    attempt.vars?.PLACE,
+  ]);
+  expect(given.sort()).toEqual(environments.map((name) => [name, name, name]).sort());
+});
