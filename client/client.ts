@@ -1,22 +1,17 @@
 /** The client. Calls go through one transport; results are plain objects. */
 import type { DescService, JsonObject } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   createClient as createServiceClient,
   type Client as ServiceClient,
   type Transport,
 } from "@connectrpc/connect";
-import {
-  type Execution as ExecutionMessage,
-  ExecutionSchema,
-  ExecutionService,
-  LogLineSchema,
-} from "../proto/svc/v1/execution_pb.ts";
+import { type Execution as ExecutionMessage, ExecutionService } from "../proto/svc/v1/execution_pb.ts";
 import { executionError, reasons, SvcError, toSvcError } from "./errors.ts";
-import { plain } from "./plain.ts";
+import { isEnd, toExecution } from "./execution.ts";
+import { listExecutions } from "./list.ts";
 import { requestJson, triggerUrl } from "./rest.ts";
-import { readResumable } from "./resume.ts";
 import { type RetryPolicy, retryPolicy } from "./retry.ts";
+import { tailLogs, watchExecution } from "./streams.ts";
 import type { InputAndOptions, OutputOf, TargetName } from "./targets.ts";
 import { createTransport, safeFetch } from "./transport.ts";
 import type {
@@ -156,79 +151,21 @@ export class Client {
   }
 
   /** The executions, newest first; requests the next page when the iteration reaches it. */
-  async *list(options: ListOptions = {}): AsyncGenerator<Execution> {
-    const { signal, since, until, pageSize, ...filter } = options;
-    let pageToken = "";
-    do {
-      const request = {
-        ...filter,
-        pageToken,
-        pageSize: pageSize ?? 0,
-        ...(since !== undefined && { since: timestampFromDate(since) }),
-        ...(until !== undefined && { until: timestampFromDate(until) }),
-      };
-      const page = await this.#executions
-        .listExecutions(request, { signal: signal ?? undefined })
-        .catch((error: unknown) => {
-          throw toSvcError(error, signal);
-        });
-      for (const message of page.executions) yield toExecution(message);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
+  list(options: ListOptions = {}): AsyncGenerator<Execution> {
+    return listExecutions(this.#executions, options);
   }
 
   /**
    * The states and log entries of an execution until it has ended and its log is complete. Reconnects after a broken
    * connection without repeating entries.
    */
-  async *watch(executionId: string, { after = "", signal }: WatchOptions = {}): AsyncGenerator<WatchEvent> {
-    let cursor = after;
-    let last = "";
-    let over = false;
-    try {
-      const stream = readResumable({
-        open: (ended) => this.#executions.watchExecution({ executionId, after: cursor }, { signal: ended }),
-        isOver: () => over,
-        policy: this.#policy,
-        signal,
-      });
-      for await (const { event } of stream) {
-        if (event.case === "log") {
-          cursor = event.value.cursor;
-          yield { type: "log", log: plain(LogLineSchema, event.value) };
-        } else if (event.case === "execution") {
-          const execution = toExecution(event.value);
-          over = isEnd(execution);
-          const state = `${execution.status} ${execution.attempt}`;
-          if (state !== last) yield { type: "execution", execution };
-          last = state;
-        }
-      }
-    } catch (error) {
-      throw toSvcError(error, signal, executionId);
-    }
+  watch(executionId: string, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
+    return watchExecution({ service: this.#executions, policy: this.#policy }, executionId, options);
   }
 
   /** The last log entries, oldest first, and new ones with `follow`. Reconnects like `watch`. */
-  async *logs(options: LogOptions = {}): AsyncGenerator<LogLine> {
-    const { signal, after = "", follow = false, since, ...others } = options;
-    const filter = { ...others, since: since && timestampFromDate(since) };
-    let cursor = after;
-    try {
-      const stream = readResumable({
-        open: (ended) => this.#executions.tailLogs({ ...filter, follow, after: cursor }, { signal: ended }),
-        isOver: () => !follow,
-        policy: this.#policy,
-        signal,
-      });
-      for await (const { log } of stream) {
-        if (log === undefined) continue;
-        cursor = log.cursor;
-        yield plain(LogLineSchema, log);
-      }
-    } catch (error) {
-      throw toSvcError(error, signal, filter.executionId);
-    }
+  logs(options: LogOptions = {}): AsyncGenerator<LogLine> {
+    return tailLogs({ service: this.#executions, policy: this.#policy }, options);
   }
 
   /**
@@ -270,12 +207,4 @@ export class Client {
 /** Creates a client. Nothing is sent before its first call. */
 export function createClient(options: ClientOptions): Client {
   return new Client(options);
-}
-
-function toExecution(message: ExecutionMessage): Execution {
-  return plain(ExecutionSchema, message) as Execution;
-}
-
-function isEnd({ status }: Execution): boolean {
-  return status !== "queued" && status !== "running";
 }

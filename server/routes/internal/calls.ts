@@ -5,8 +5,8 @@ import { checkScope } from "../../auth/authenticator.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Limits } from "../../config/limits.ts";
 import { environmentHeader, traceHeader } from "../../services/request.ts";
+import { callerHeader, encodeCaller } from "../rest/caller-header.ts";
 import { decodeRequest } from "../rest/decode.ts";
-import { callerHeader, encodeCaller } from "../rest/transcode.ts";
 import { jsonWriteOptions, wireOptions } from "../wire.ts";
 
 export type UnaryMethod = DescMethod & { methodKind: "unary" };

@@ -11,9 +11,10 @@ import { createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sendError } from "../../../server/routes/answer.ts";
 import { notAllowed } from "../../../server/routes/methods.ts";
+import { acceptCaller } from "../../../server/routes/rest/caller-header.ts";
 import { RuleTable, rulesOf } from "../../../server/routes/rest/http-rule.ts";
 import { parseTemplate } from "../../../server/routes/rest/template.ts";
-import { acceptCaller, createTranscoder } from "../../../server/routes/rest/transcode.ts";
+import { createTranscoder } from "../../../server/routes/rest/transcode.ts";
 import { wireOptions } from "../../../server/routes/wire.ts";
 import { bin, root } from "../../support/runtimes.ts";
 

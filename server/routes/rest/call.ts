@@ -1,0 +1,27 @@
+/** A call of a method through the in-memory transport, for a REST request. */
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { invalid } from "../../errors.ts";
+import type { Response } from "../answer.ts";
+import type { Message } from "./read-message.ts";
+
+/** The header that Connect has for the deadline of a call. */
+export const timeoutHeader = "connect-timeout-ms";
+
+export interface Call<Kind extends DescMethod["methodKind"]> {
+  transport: Transport;
+  method: DescMethod & { methodKind: Kind };
+  message: Message;
+  header: Headers;
+  /** Aborts when the client disconnects. */
+  signal: AbortSignal;
+  response: Response;
+}
+
+/** The deadline of a call. Undefined without one. */
+export function timeoutMs(header: Headers): number | undefined {
+  const text = header.get(timeoutHeader);
+  if (text === null) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw invalid(`Cannot use ${timeoutHeader} '${text.slice(0, 40)}': it must be 1 to 10 digits.`);
+}

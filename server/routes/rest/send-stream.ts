@@ -1,0 +1,64 @@
+/** Calls a streaming method and sends its messages as newline-delimited JSON. */
+import { toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { errorJson, toPublicError } from "../../errors.ts";
+import type { Response } from "../answer.ts";
+import { jsonWriteOptions } from "../wire.ts";
+import { type Call, timeoutMs } from "./call.ts";
+
+/** The headers of a stream are sent after this time when it has neither an item nor an error. */
+const firstItemMs = 100;
+
+export async function sendStream(
+  call: Call<"server_streaming">,
+  report: (error: unknown) => void,
+): Promise<void> {
+  const { transport, method, message, header, signal, response } = call;
+  const input = (async function* () {
+    yield message;
+  })();
+  const start = () => {
+    if (response.headersSent) return;
+    response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+    response.flushHeaders();
+  };
+  // An error before the first item gets its own status, unless the headers were sent because the stream was quiet. A
+  // deadline that passes before that is such an error, also on a busy machine where both timers are late.
+  const deadlineMs = timeoutMs(header);
+  const endsBefore = deadlineMs !== undefined && deadlineMs <= firstItemMs;
+  const quiet = endsBefore ? undefined : setTimeout(start, firstItemMs);
+  try {
+    const answer = await transport.stream(method, signal, deadlineMs, header, input);
+    for await (const item of answer.message) {
+      start();
+      const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
+      if (!response.write(line)) await drained(response, signal);
+    }
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    // The status is sent already: the last line names the error, and the reset tells that the stream is incomplete.
+    if (signal.aborted) return void response.destroy();
+    const line = JSON.stringify({ error: errorJson(toPublicError(error, report)) });
+    response.write(`${line}\n`, () => response.destroy());
+    return;
+  } finally {
+    clearTimeout(quiet);
+  }
+  start();
+  response.end();
+}
+
+function drained(response: Response, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onDrain = () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    };
+    const onAbort = () => {
+      response.off("drain", onDrain);
+      reject(new ConnectError("The client disconnected.", Code.Canceled));
+    };
+    response.once("drain", onDrain);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
