@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { entries } from "./cases/index.ts";
 import { renderDocuments, writeDocuments } from "./report/documents.ts";
 import type { Results } from "./report/results.ts";
-import { type CaseResult, holds, type Options } from "./runner/case.ts";
+import { type CaseResult, missedGoals, type Options } from "./runner/case.ts";
 import { runIsolated } from "./runner/isolated.ts";
 import { describeMachine } from "./runner/machine.ts";
 import { textOf } from "./runner/text.ts";
@@ -53,16 +53,16 @@ async function run(): Promise<void> {
     const result: CaseResult = { name, summary, ...(await runIsolated(name, options)) };
     results.cases.push(result);
     say(textOf(result));
-    // An interrupted run keeps what it has measured.
+    // If the run is interrupted, the results until then are written.
     if (values.docs) writeDocuments({ ...results, cases: [result] }, true);
   }
   if (values.json) console.log(JSON.stringify(results, null, 2));
   if (values.docs && positionals.length === 0) writeDocuments(results, false);
   const seconds = results.cases.reduce((sum, result) => sum + result.seconds, 0);
   const failed = results.cases.filter((result) => result.failed !== undefined);
-  const missed = results.cases.flatMap(({ rows }) => rows.filter((row) => !holds(row)));
+  const missed = results.cases.flatMap(({ rows }) => rows.flatMap(missedGoals));
   say(
-    `${results.cases.length} cases in ${Math.round(seconds)} s, ${failed.length} failed, ${missed.length} bounds not held`,
+    `${results.cases.length} cases in ${Math.round(seconds)} s, ${failed.length} failed, ${missed.length} goals missed`,
   );
   if (failed.length > 0) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 /** The tables of docs/performance.md, from the results. */
-import { type CaseResult, holds, type Program, type Row } from "../runner/case.ts";
-import { boundText, ratioText, shown } from "../runner/text.ts";
+import { type CaseResult, type Goal, missedGoals, type Program, type Row } from "../runner/case.ts";
+import { goalText, ratioText, shown } from "../runner/text.ts";
 import type { Results } from "./results.ts";
 
 /** The content of a section: `machine`, or the name of a case. Null for an unknown one. */
@@ -59,13 +59,18 @@ function table({ rows, skipped, failed }: CaseResult): string {
 
 function line(row: Row, program: Program, index: number, timed: boolean, compared: boolean): string {
   const { name, median, p50Ms, p99Ms, ratio } = program;
-  const cells = [index === 0 ? `${row.what}, ${row.unit}` : "", name, shown(median)];
-  if (timed) cells.push(p50Ms === undefined ? "" : `${shown(p50Ms)} / ${shown(p99Ms ?? Number.NaN)}`);
-  if (compared) cells.push(ratio === undefined ? "" : `${ratioText(ratio)}${bound(row, name)}`);
+  const goal = (of: Goal["of"]) => goalOf(row, name, of);
+  const cells = [index === 0 ? `${row.what}, ${row.unit}` : "", name, shown(median) + goal("median")];
+  if (timed) {
+    const latency = `${shown(p50Ms ?? Number.NaN)} / ${shown(p99Ms ?? Number.NaN)}${goal("p99Ms")}`;
+    cells.push(p50Ms === undefined ? "" : latency);
+  }
+  if (compared) cells.push(ratio === undefined ? "" : ratioText(ratio) + goal("ratio"));
   return `| ${cells.join(" | ")} |`;
 }
 
-function bound(row: Row, name: string): string {
-  if (row.bound === undefined || row.bound.program !== name) return "";
-  return `; goal ${boundText(row.bound)}${holds(row) ? "" : ", **missed**"}`;
+function goalOf(row: Row, program: string, of: Goal["of"]): string {
+  const goal = row.goals?.find((one) => one.program === program && one.of === of);
+  if (goal === undefined) return "";
+  return `; goal ${goalText(goal)}${missedGoals(row).includes(goal) ? ", **missed**" : ""}`;
 }

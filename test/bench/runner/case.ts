@@ -26,15 +26,17 @@ export interface Row {
   programs: Program[];
   /** The value on the horizontal axis of a plot. */
   at?: number;
-  /** Required ratio of the first program to another one. */
-  bound?: Bound;
+  /** What the measurement should reach. */
+  goals?: Goal[];
   /** Conditions and scale, where the title of the case does not say them. */
   note?: string;
 }
 
-export interface Bound {
-  /** Name of the other program. */
+export interface Goal {
+  /** Name of the program that has the value. */
   program: string;
+  /** `ratio` is that of the first program to this one. */
+  of: "ratio" | "median" | "p99Ms";
   atLeast?: number;
   atMost?: number;
 }
@@ -69,12 +71,12 @@ export interface CaseResult {
 /** Thrown by a case that cannot run on this machine, with the reason. */
 export class Skip extends Error {}
 
-/** Whether a row keeps its bound; true without a bound. */
-export function holds({ bound, programs }: Row): boolean {
-  if (bound === undefined) return true;
-  const ratio = programs.find(({ name }) => name === bound.program)?.ratio?.median ?? Number.NaN;
-  return (
-    ratio >= (bound.atLeast ?? Number.NEGATIVE_INFINITY) &&
-    ratio <= (bound.atMost ?? Number.POSITIVE_INFINITY)
-  );
+/** The goals of a row that were missed. A goal whose value was not measured is missed. */
+export function missedGoals({ goals = [], programs }: Row): Goal[] {
+  return goals.filter((goal) => {
+    const program = programs.find(({ name }) => name === goal.program);
+    const value = (goal.of === "ratio" ? program?.ratio?.median : program?.[goal.of]) ?? Number.NaN;
+    const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = goal;
+    return !(value >= atLeast && value <= atMost);
+  });
 }

@@ -1,5 +1,5 @@
 /** Results as text for a terminal. */
-import { type CaseResult, holds, type Program, type Row, type Spread } from "./case.ts";
+import { type CaseResult, type Goal, missedGoals, type Row, type Spread } from "./case.ts";
 
 export function textOf({ name, summary, seconds, rows, skipped, failed }: CaseResult): string {
   const state = skipped === undefined ? failed : `skipped: ${skipped}`;
@@ -17,20 +17,26 @@ function linesOf(row: Row): string[] {
       const { name, p50Ms, p99Ms, ratio } = program;
       const latency =
         p50Ms === undefined ? "" : `  p50 ${shown(p50Ms)} ms, p99 ${shown(p99Ms ?? Number.NaN)} ms`;
-      const compared = ratio === undefined ? "" : `  ratio ${ratioText(ratio)}${boundOf(row, program)}`;
-      return `    ${name.padEnd(width)} ${shown(program.median).padStart(9)} (${shown(program.min)} to ${shown(program.max)})${latency}${compared}`;
+      const compared = ratio === undefined ? "" : `  ratio ${ratioText(ratio)}`;
+      return `    ${name.padEnd(width)} ${shown(program.median).padStart(9)} (${shown(program.min)} to ${shown(program.max)})${latency}${compared}${goalsOf(row, name)}`;
     }),
   ];
 }
 
-function boundOf(row: Row, { name }: Program): string {
-  const { bound } = row;
-  if (bound === undefined || bound.program !== name) return "";
-  return `, ${boundText(bound)}: ${holds(row) ? "held" : "NOT held"}`;
+function goalsOf(row: Row, program: string): string {
+  const missed = missedGoals(row);
+  return (row.goals ?? [])
+    .filter((goal) => goal.program === program)
+    .map((goal) => `, ${names[goal.of]}${goalText(goal)}: ${missed.includes(goal) ? "NOT held" : "held"}`)
+    .join("");
 }
 
-export function boundText({ atLeast, atMost }: { atLeast?: number; atMost?: number }): string {
-  return atLeast === undefined ? `at most ${atMost}` : `at least ${atLeast}`;
+const names = { ratio: "", median: "median ", p99Ms: "p99 " };
+
+export function goalText({ atLeast, atMost }: Goal): string {
+  return atLeast === undefined
+    ? `at most ${atMost?.toLocaleString("en-US")}`
+    : `at least ${atLeast.toLocaleString("en-US")}`;
 }
 
 export function ratioText({ median, min, max }: Spread): string {

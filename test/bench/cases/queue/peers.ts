@@ -5,7 +5,7 @@ import { PostgresServer } from "../../../support/postgres/server.ts";
 import { load } from "../../limit/child.ts";
 import { hasRedis, startRedis } from "../../peers/redis.ts";
 import { hasRestate } from "../../peers/restate.ts";
-import type { Options, Row } from "../../runner/case.ts";
+import type { Goal, Options, Row } from "../../runner/case.ts";
 import { type Contestant, peer, type Running, restate } from "../../runner/contestants.ts";
 import { programsOf, type Sample } from "../../runner/interleave.ts";
 import { sampleLatency, stampedBody } from "../../runner/latency.ts";
@@ -59,7 +59,13 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
       what: "drain of 10,000 waiting jobs",
       unit: "jobs/s",
       programs: inOrder(drain),
-      bound: { program: loop, atLeast: 0.2 },
+      goals: [
+        { program: svc.name, of: "median", atLeast: 15_000 },
+        { program: loop, of: "ratio", atLeast: 0.2 },
+        ...contestants
+          .filter(({ name }) => /^(BullMQ|pg-boss)/.test(name))
+          .map(({ name }): Goal => ({ program: name, of: "ratio", atLeast: 1 })),
+      ],
       ...note,
     },
     { what: "webhook to execution, at saturation", unit: "jobs/s", programs: inOrder(executed), ...note },

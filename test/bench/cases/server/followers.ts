@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type Options, type Row, Skip } from "../../runner/case.ts";
+import { type Goal, type Options, type Row, Skip } from "../../runner/case.ts";
 import { programsOf } from "../../runner/interleave.ts";
 import { runProgram } from "../../runner/program.ts";
 
@@ -24,7 +24,7 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
       [other, own.map(({ alone }) => alone)],
     ]);
     const what = `200 streams whose filters match ${filter}`;
-    const bound = { program: other, atLeast: 0.9 };
-    return { what, unit: "accepted webhooks/s", programs: programsOf(all), bound };
+    const goals: Goal[] = [{ program: other, of: "ratio", atLeast: 0.9 }];
+    return { what, unit: "accepted webhooks/s", programs: programsOf(all), goals };
   });
 }

@@ -11,7 +11,7 @@ import { type Client, createClient, type Interceptor } from "@connectrpc/connect
 import { createConnectTransport, createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { ExecutionSchema, ExecutionService } from "../../../../proto/svc/v1/execution_pb.ts";
 import { apiKey, execution, request } from "../../rpc/message.ts";
-import type { Options, Row } from "../../runner/case.ts";
+import type { Goal, Options, Row } from "../../runner/case.ts";
 import { interleave } from "../../runner/interleave.ts";
 import { withFolder } from "../../runner/server.ts";
 
@@ -42,8 +42,8 @@ export async function run({ rounds }: Options): Promise<Row[]> {
         { svc: measureAt(servers.pipeline), "connect-node": measureAt(servers.bare) },
         { rounds: rounds * 3, warmUps: 2 },
       );
-      const bound = { program: "connect-node", atMost: 1.15 };
-      rows.push({ what: name, unit: "µs of processor time for each call", programs, bound });
+      const goals: Goal[] = [{ program: "connect-node", of: "ratio", atMost: 1.15 }];
+      rows.push({ what: name, unit: "µs of processor time for each call", programs, goals });
     }
     for (const { child } of Object.values(servers)) child.disconnect();
     return rows;

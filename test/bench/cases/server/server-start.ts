@@ -31,8 +31,21 @@ export async function run({ rounds }: Options): Promise<Row[]> {
       }
     }
     return [
-      { what: "start to `/readyz`", unit: "ms", programs: programsOf(started) },
-      { what: "idle", unit: "MB resident", programs: programsOf(memory) },
+      {
+        what: "start to `/readyz`",
+        unit: "ms",
+        programs: programsOf(started),
+        goals: [{ program: names.node, of: "median", atMost: 400 }],
+      },
+      {
+        what: "idle",
+        unit: "MB resident",
+        programs: programsOf(memory),
+        goals: [
+          { program: names.node, of: "median", atMost: 90 },
+          { program: names.bun, of: "median", atMost: 60 },
+        ],
+      },
     ];
   });
 }

@@ -29,7 +29,7 @@ export async function run({ rounds }: Options): Promise<Row[]> {
         { name: other, ...spread(empty.ms), ratio: spread(ratio), samples: pairs },
       ],
     };
-    if (bound !== null) row.bound = { program: other, atMost: bound };
+    if (bound !== null) row.goals = [{ program: other, of: "ratio", atMost: bound }];
     return row;
   });
 }

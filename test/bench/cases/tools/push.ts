@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { commandOf, root } from "../../../support/runtimes.ts";
 import { TestServer } from "../../../support/server.ts";
-import type { Options, Row } from "../../runner/case.ts";
+import type { Goal, Options, Row } from "../../runner/case.ts";
 import { interleave } from "../../runner/interleave.ts";
 import { withFolder } from "../../runner/server.ts";
 
@@ -41,8 +41,8 @@ export async function run({ rounds }: Options): Promise<Row[]> {
       const ours = join(folder, "ours.tgz");
       svc("deployments", "download", id, "--output", ours);
       compare(folder, ours, theirs);
-      const bound = { program: other, atMost: 1.1 };
-      return [{ what: "`svc push --dry-run`, 10,000 files of 40 MB", unit: "ms", programs, bound }];
+      const goals: Goal[] = [{ program: other, of: "ratio", atMost: 1.1 }];
+      return [{ what: "`svc push --dry-run`, 10,000 files of 40 MB", unit: "ms", programs, goals }];
     } finally {
       await server.discard(false);
     }

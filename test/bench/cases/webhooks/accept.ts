@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { onDatabase } from "../../../support/postgres/databases.ts";
 import { PostgresServer } from "../../../support/postgres/server.ts";
 import { Accepting } from "../../runner/accepting.ts";
-import type { Bound, Options, Row } from "../../runner/case.ts";
+import type { Goal, Options, Row } from "../../runner/case.ts";
 import { interleave } from "../../runner/interleave.ts";
 import { acceptOnly, Store, withLimitProgram, withServer } from "../../runner/server.ts";
 
@@ -37,8 +37,8 @@ async function onSqlite(options: Options): Promise<Row[]> {
         return counts;
       };
       const other = { name: "limit program", url: limit.url };
-      const bound = { program: other.name, atLeast: 0.65 };
-      return measureSizes("SQLite", url, other, stored, options, bound);
+      const goals: Goal[] = [{ program: other.name, of: "ratio", atLeast: 0.65 }];
+      return measureSizes("SQLite", url, other, stored, options, goals);
     }),
   );
 }
@@ -89,7 +89,7 @@ async function measureSizes(
   other: { name: string; url: string },
   stored: () => Stored | Promise<Stored>,
   options: Options,
-  bound?: Bound,
+  goals?: Goal[],
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { what, bodyBytes, seconds = options.seconds, connections = 64 } of sizes) {
@@ -105,7 +105,7 @@ async function measureSizes(
       unit: "webhooks/s",
       programs,
       at: bodyBytes,
-      ...(bound !== undefined && { bound }),
+      ...(goals !== undefined && { goals }),
     });
   }
   return rows;

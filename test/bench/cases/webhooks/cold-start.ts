@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtLauncher } from "../../runner/built.ts";
-import type { Options, Row } from "../../runner/case.ts";
+import type { Goal, Options, Row } from "../../runner/case.ts";
 import { interleave } from "../../runner/interleave.ts";
 import { LatencyStore, latencyAgent } from "../../runner/latency.ts";
 import { withFolder, withServer } from "../../runner/server.ts";
@@ -43,8 +43,8 @@ export async function run({ rounds }: Options): Promise<Row[]> {
         { rounds: rounds * 3, warmUps: 1 },
       );
       store.close();
-      const bound = { program: other, atMost: 2.5 };
-      return [{ what: "webhook to the first line, without a runner", unit: "ms", programs, bound }];
+      const goals: Goal[] = [{ program: other, of: "ratio", atMost: 2.5 }];
+      return [{ what: "webhook to the first line, without a runner", unit: "ms", programs, goals }];
     });
   });
 }

@@ -39,12 +39,17 @@ export async function run({ rounds, seconds }: Options): Promise<Row[]> {
         ]),
       );
       return [
-        { what: "accepted while executing", unit: "webhooks/s", programs },
+        {
+          what: "accepted while executing",
+          unit: "webhooks/s",
+          programs,
+          goals: [{ program: "svc", of: "p99Ms", atMost: 25 }],
+        },
         {
           what: "executed, until the last one has ended",
           unit: "executions/s",
           programs: total,
-          bound: { program: "limit program", atLeast: 0.25 },
+          goals: [{ program: "limit program", of: "ratio", atLeast: 0.25 }],
           note: "the limit program only accepts",
         },
       ];
