@@ -126,14 +126,24 @@ async function serve(
   return { child, url };
 }
 
+interface TerminalOptions extends Options {
+  columns?: number;
+  script?: Scene["script"];
+}
+
 /** Runs `svc` on a terminal, where somebody types. */
-export async function svcOnTerminal(
+export function svcOnTerminal(
   runtime: Runtime,
   args: readonly string[],
-  options: Options & { columns?: number; script?: Scene["script"] },
+  options: TerminalOptions,
 ): Promise<Outcome> {
+  return onTerminal([...commandOf(runtime), launcher, ...args], options);
+}
+
+/** Runs a program on a terminal, where somebody types. */
+export async function onTerminal(command: string[], options: TerminalOptions): Promise<Outcome> {
   const scene: Scene = {
-    command: [...commandOf(runtime), launcher, ...args],
+    command,
     cwd: options.cwd ?? tmpdir(),
     env: { ...bareEnvironment(), TERM: "xterm-256color", ...options.env },
     columns: options.columns ?? 100,

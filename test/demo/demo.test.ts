@@ -1,17 +1,13 @@
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { onTerminal } from "../cli/support.ts";
 import { root } from "../support/runtimes.ts";
 
+// On a terminal, where a command that asks a question would wait for its answer.
 test("the demo deploys an agent, triggers it by a GitHub event and leaves nothing behind", async () => {
-  const demo = spawn(process.execPath, [join(root, "test/demo/demo.ts")], {
-    env: { ...process.env, NO_COLOR: "1" },
-  });
-  let output = "";
-  for (const stream of [demo.stdout, demo.stderr])
-    stream.setEncoding("utf8").on("data", (text) => (output += text));
-  const code = await new Promise((resolve) => demo.once("close", resolve));
-  expect(code, output).toBe(0);
+  const command = [process.execPath, join(root, "test/demo/demo.ts")];
+  const { code, screen } = await onTerminal(command, { env: { NO_COLOR: "1" } });
+  expect(code, screen).toBe(0);
   for (const shown of [
     "$ svc push --force",
     "dep_",
@@ -20,6 +16,6 @@ test("the demo deploys an agent, triggers it by a GitHub event and leaves nothin
     "Codertocat",
     "Stopped.",
   ]) {
-    expect(output).toContain(shown);
+    expect(screen).toContain(shown);
   }
 });

@@ -40,7 +40,7 @@ async function run(): Promise<void> {
 
   title("2. Create a project and deploy it");
   printCommand(`cd ${scratch}`);
-  svc(["init", "hello"], scratch);
+  svc(["init", "hello", "--template", "agent"], scratch);
   printCommand("cd hello");
   svc(["push", "--force"]);
 
