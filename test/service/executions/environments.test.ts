@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { loadConfig } from "../../../server/config.ts";
-import { Executor } from "../../../server/executions/executor.ts";
-import { LogWriter } from "../../../server/executions/log-writer.ts";
 import { orderedId } from "../../../server/ids.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
+import { definition, newExecutor } from "../../support/executor.ts";
 import { HandPool } from "../../support/hand-pool.ts";
-import { newDeployment, newTarget, openStore, orgId, temporaryFolder } from "../../support/store.ts";
+import { newDeployment, openStore, orgId, temporaryFolder } from "../../support/store.ts";
 
 // A replay on a named deployment keeps the environment of its original, so that a deployment may have executions of
 // several environments.
@@ -28,23 +26,12 @@ test("executions of one deployment that start together get the secrets and vars 
       });
     }
   });
-  const executor = new Executor({
-    engine,
-    owner: "srv_one",
-    limits: loadConfig({}, {}).limits,
-    logs: new LogWriter(engine),
+  const executor = newExecutor(engine, {
     definitionOf: async () => ({
-      name: "test",
-      version: "1",
-      agents: [newTarget("agent")],
-      workflows: [],
-      schedules: [],
-      network: null,
+      ...definition,
       environments: Object.fromEntries(environments.map((name) => [name, { vars: { PLACE: name } }])),
     }),
     secretsOf: async (_, environment) => ({ values: { KEY: environment }, unreadable: [], all: {} }),
-    redactorOf: () => undefined,
-    post: async () => 200,
   });
   const pool = new HandPool();
   await executor.start(pool, () => false);

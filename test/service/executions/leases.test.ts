@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { Counters } from "../../../server/counters.ts";
-import { Executor, heartbeatMs, leaseMs } from "../../../server/executions/executor.ts";
-import { LogWriter } from "../../../server/executions/log-writer.ts";
+import { heartbeatMs, leaseMs } from "../../../server/executions/executor.ts";
 import type { Outcome } from "../../../server/executions/pool/contract.ts";
 import { orderedId } from "../../../server/ids.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
@@ -16,9 +15,10 @@ import {
   retryExecutions,
 } from "../../../server/store/tables/leases.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
+import { newExecutor } from "../../support/executor.ts";
 import { HandPool } from "../../support/hand-pool.ts";
 import fc from "../../support/property.ts";
-import { newDeployment, newTarget, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
+import { newDeployment, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
 
 /** The store of a process that can be suspended: its operations wait until it continues. */
 class FreezingEngine implements Engine {
@@ -60,23 +60,7 @@ class FreezingEngine implements Engine {
 
 async function startWorker(engine: Engine, owner: string) {
   const own = new FreezingEngine(engine);
-  const executor = new Executor({
-    engine: own,
-    owner,
-    limits: loadConfig({}, {}).limits,
-    logs: new LogWriter(own),
-    definitionOf: async () => ({
-      name: "test",
-      version: "1",
-      agents: [newTarget("agent")],
-      workflows: [],
-      schedules: [],
-      network: null,
-    }),
-    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
-    redactorOf: () => undefined,
-    post: async () => 200,
-  });
+  const executor = newExecutor(own, { owner });
   const pool = new HandPool();
   await executor.start(pool, () => false);
   onTestFinished(async () => {
@@ -246,23 +230,7 @@ describe("two workers on one store", () => {
 
 test("an organization gets its share of the concurrency next to one with a long queue", async () => {
   const engine = openStore();
-  const executor = new Executor({
-    engine,
-    owner: "srv_one",
-    limits: { ...loadConfig({}, {}).limits, concurrency: 8 },
-    logs: new LogWriter(engine),
-    definitionOf: async () => ({
-      name: "test",
-      version: "1",
-      agents: [newTarget("agent")],
-      workflows: [],
-      schedules: [],
-      network: null,
-    }),
-    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
-    redactorOf: () => undefined,
-    post: async () => 200,
-  });
+  const executor = newExecutor(engine, { limits: { ...loadConfig({}, {}).limits, concurrency: 8 } });
   const pool = new HandPool();
   pool.free = () => 100;
   onTestFinished(() => executor.close(0));

@@ -1,0 +1,30 @@
+/** An executor without a server, with a definition of one agent, for tests with a {@link HandPool}. */
+import type { ProjectDefinition } from "../../project/definition.ts";
+import { loadConfig } from "../../server/config.ts";
+import { Executor, type ExecutorOptions } from "../../server/executions/executor.ts";
+import { LogWriter } from "../../server/executions/log-writer.ts";
+import type { Engine } from "../../server/store/engine.ts";
+import { newTarget } from "./store.ts";
+
+export const definition: ProjectDefinition = {
+  name: "test",
+  version: "1",
+  agents: [newTarget("agent")],
+  workflows: [],
+  schedules: [],
+  network: null,
+};
+
+export function newExecutor(engine: Engine, options: Partial<ExecutorOptions> = {}): Executor {
+  return new Executor({
+    engine,
+    owner: "srv_one",
+    limits: loadConfig({}, {}).limits,
+    logs: new LogWriter(engine),
+    definitionOf: async () => definition,
+    secretsOf: async () => ({ values: {}, unreadable: [], all: {} }),
+    redactorOf: () => undefined,
+    post: async () => 200,
+    ...options,
+  });
+}
