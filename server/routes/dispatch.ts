@@ -1,5 +1,4 @@
 /** Routes a request to its handler: probe, object storage, webhook, REST or RPC. */
-import { type ConnectRouter, createRouterTransport } from "@connectrpc/connect";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { KeyWatch } from "../auth/key-watch.ts";
 import { fail, toPublicError } from "../errors.ts";
@@ -16,6 +15,7 @@ import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { discardRest } from "./body-pace.ts";
 import { createCors } from "./cors.ts";
 import { createHostCheck } from "./host.ts";
+import { createLocalCalls, type Routes } from "./internal/local-calls.ts";
 import { countRequest, type Measured } from "./measure.ts";
 import { notAllowed, refuseMethod } from "./methods.ts";
 import { type MetricsOptions, metricsPath, sendMetrics } from "./metrics.ts";
@@ -23,7 +23,6 @@ import { handleObject, isObjectPath } from "./objects.ts";
 import { originForm } from "./origin-form.ts";
 import { report } from "./report.ts";
 import { requestIdHeader, requestIdOf } from "./request-id.ts";
-import { acceptCaller } from "./rest/caller-header.ts";
 import { RuleTable, rulesOf } from "./rest/http-rule.ts";
 import { createTranscoder } from "./rest/transcode.ts";
 import { deadlines } from "./rpc/deadline.ts";
@@ -57,14 +56,11 @@ export interface DispatchOptions {
 
 export function createDispatcher(options: DispatchOptions): Handler {
   const { app, authenticator, keyWatch, metrics, isReady } = options;
-  const routes = (router: ConnectRouter) => registerServices(router, app);
+  const routes: Routes = (router) => registerServices(router, app);
   const { limits } = app.config;
   const wire = wireOptions(limits);
   const interceptors = [publicErrors(report), deadlines, keyWatch.interceptor(), validateRequests(services)];
-  const transport = createRouterTransport(routes, {
-    transport: wire,
-    router: { ...wire, interceptors, requestGate: acceptCaller },
-  });
+  const calls = createLocalCalls(routes, interceptors);
   const senderOf = (request: Request) => app.senders.senderOf(request);
   const readiness = new Readiness(app);
   const rpc = createRpcHandler({
@@ -83,7 +79,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
     report,
   });
   const rules = new RuleTable(services.flatMap(rulesOf));
-  const transcode = createTranscoder({ transport, authenticator, senderOf, limits, report });
+  const transcode = createTranscoder({ calls, authenticator, senderOf, limits, report });
   let openApi: Promise<OpenApiHandler> | null = null;
   const loadOpenApi = async (): Promise<OpenApiHandler> => {
     const { createOpenApiHandler } = await import("../openapi/index.ts");
@@ -141,7 +137,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
     } else if (path === "/mcp") {
       measured.handler = "mcp";
       const { answerMcp } = await import("./mcp/index.ts");
-      const options = { transport, authenticator, senderOf, config: app.config, report };
+      const options = { calls, authenticator, senderOf, config: app.config, report };
       await answerMcp(options, request, response, new URLSearchParams(query));
     } else if (path === metricsPath) {
       measured.handler = "metrics";
@@ -163,7 +159,7 @@ export function createDispatcher(options: DispatchOptions): Handler {
       const sendOpenApi = await openApi;
       if (request.headers.authorization === undefined) return sendOpenApi(request, response, null);
       const { readTargets } = await import("./openapi-targets.ts");
-      const options = { transport, authenticator, senderOf, config: app.config };
+      const options = { calls, authenticator, senderOf, config: app.config };
       sendOpenApi(request, response, await readTargets(options, request));
     } else if (isObjectPath(path)) {
       measured.handler = "storage";

@@ -29,7 +29,7 @@ export function fitMessage<Desc extends DescMessage>(
   return message;
 }
 
-/** Whether the protocol of a call has the limit. REST calls reach the services over Connect. */
+/** Whether the protocol of a call has the limit. Calls of REST have the name `local`. */
 export function hasMessageLimit({ protocolName }: { protocolName: string }): boolean {
   return protocolName === "grpc" || protocolName === "grpc-web";
 }

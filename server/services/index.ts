@@ -27,7 +27,7 @@ export const services: readonly DescService[] = [
   StatisticsService,
 ];
 
-export function registerServices(router: ConnectRouter, app: App): void {
+export function registerServices(router: Pick<ConnectRouter, "service">, app: App): void {
   router.service(DeploymentService, deploymentService(app));
   router.service(WebhookService, webhookService(app));
   router.service(ExecutionService, executionService(app));

@@ -1,20 +1,16 @@
 /** Calls methods of the services for a client of the Model Context Protocol, with JSON in and out as REST has it. */
-import { type DescMethod, type JsonObject, toJson } from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { checkScope } from "../../auth/authenticator.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Limits } from "../../config/limits.ts";
 import { environmentHeader, traceHeader } from "../../services/request.ts";
-import { callerHeader, encodeCaller } from "../rest/caller-header.ts";
 import { decodeRequest } from "../rest/decode.ts";
 import { jsonWriteOptions, wireOptions } from "../wire.ts";
-
-export type UnaryMethod = DescMethod & { methodKind: "unary" };
-export type StreamMethod = DescMethod & { methodKind: "server_streaming" };
+import type { LocalCall, LocalCalls, StreamMethod, UnaryMethod } from "./local-calls.ts";
 
 /** The caller of one HTTP request. */
 export interface Session {
-  transport: Transport;
+  calls: LocalCalls;
   caller: Caller;
   /** From the prefix of the path; empty without one. */
   environment: string;
@@ -33,9 +29,7 @@ export async function callUnary(
   method: UnaryMethod,
   json: JsonObject,
 ): Promise<JsonObject> {
-  const { transport, signal } = session;
-  const message = prepare(session, method, json);
-  const answer = await transport.unary(method, signal, undefined, headers(session), message);
+  const answer = await session.calls.unary(prepare(session, method, json, session.signal));
   return toJson(method.output, answer.message, jsonWriteOptions) as JsonObject;
 }
 
@@ -46,23 +40,20 @@ export async function* callStream(
   json: JsonObject,
   signal: AbortSignal = session.signal,
 ): AsyncGenerator<JsonObject> {
-  const message = prepare(session, method, json);
-  const input = (async function* () {
-    yield message;
-  })();
-  const answer = await session.transport.stream(method, signal, undefined, headers(session), input);
+  const answer = await session.calls.stream(prepare(session, method, json, signal));
   for await (const item of answer.message) yield toJson(method.output, item, jsonWriteOptions) as JsonObject;
 }
 
-function prepare({ caller, limits }: Session, method: DescMethod, json: JsonObject) {
+function prepare<Method extends UnaryMethod | StreamMethod>(
+  { caller, environment, trace, limits }: Session,
+  method: Method,
+  json: JsonObject,
+  signal: AbortSignal,
+): LocalCall<Method> {
   checkScope(method, caller);
   const { jsonOptions } = wireOptions(limits);
-  return decodeRequest(method.input, json, jsonOptions);
-}
-
-function headers({ caller, environment, trace }: Session): Headers {
-  const header = new Headers({ [callerHeader]: encodeCaller(caller) });
+  const header = new Headers();
   if (environment !== "") header.set(environmentHeader, environment);
   if (trace !== "") header.set(traceHeader, trace);
-  return header;
+  return { method, message: decodeRequest(method.input, json, jsonOptions), caller, header, signal };
 }

@@ -1,5 +1,4 @@
 /** `/mcp`: the Model Context Protocol over Streamable HTTP. */
-import type { Transport } from "@connectrpc/connect";
 import type { JsonObject, JsonValue } from "../../../project/json.ts";
 import type { Authenticator } from "../../auth/authenticator.ts";
 import type { Config } from "../../config.ts";
@@ -12,6 +11,7 @@ import { type Request, type Response, sendJson } from "../answer.ts";
 import { bodyError, jsonError } from "../body-error.ts";
 import { inviteBody } from "../body-pace.ts";
 import type { Session } from "../internal/calls.ts";
+import type { LocalCalls } from "../internal/local-calls.ts";
 import { refuseMethod } from "../methods.ts";
 import { EventStream } from "./events.ts";
 import { type Call, errorMessage, type Id, RpcError, readCall, resultMessage } from "./json-rpc.ts";
@@ -19,7 +19,7 @@ import { answerCall, protocolVersions } from "./methods.ts";
 import type { Progress } from "./tool.ts";
 
 export interface McpOptions {
-  transport: Transport;
+  calls: LocalCalls;
   authenticator: Authenticator;
   senderOf(request: Request): Sender;
   config: Pick<Config, "limits" | "corsOrigins">;
@@ -38,7 +38,7 @@ export async function answerMcp(
 ): Promise<void> {
   // The server starts no messages of its own, and has no sessions to end.
   if (request.method !== "POST") return refuseMethod(request, response, ["POST"]);
-  const { authenticator, config, transport } = options;
+  const { authenticator, config } = options;
   const sender = options.senderOf(request);
   const owner = await authenticator.authenticate(request.headers.authorization ?? null);
   const caller = { ...owner, sender };
@@ -47,7 +47,7 @@ export async function answerMcp(
   const abort = new AbortController();
   response.on("close", () => abort.abort());
   const session: Session = {
-    ...{ transport, caller, limits: config.limits, signal: abort.signal },
+    ...{ calls: options.calls, caller, limits: config.limits, signal: abort.signal },
     environment: String(request.headers[environmentHeader] ?? ""),
     trace: String(request.headers[traceHeader] ?? ""),
     hasControlTools: hasControlTools(query),

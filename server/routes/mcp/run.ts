@@ -2,7 +2,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../project/json.ts";
 import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
 import { isEnd } from "../../executions/states.ts";
-import { callStream, callUnary, type Session, type UnaryMethod } from "../internal/calls.ts";
+import { callStream, callUnary, type Session } from "../internal/calls.ts";
+import type { UnaryMethod } from "../internal/local-calls.ts";
 import { failure, jsonResult, type Progress, structuredResult } from "./tool.ts";
 
 /** Clients give up after 60 s by default, unless they get progress meanwhile. */

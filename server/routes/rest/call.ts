@@ -1,20 +1,13 @@
-/** A call of a method through the in-memory transport, for a REST request. */
-import type { DescMethod } from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+/** A call of a method for a REST request. */
 import { invalid } from "../../errors.ts";
 import type { Response } from "../answer.ts";
-import type { Message } from "./read-message.ts";
+import type { LocalCall, LocalCalls } from "../internal/local-calls.ts";
 
 /** The header that Connect has for the deadline of a call. */
 export const timeoutHeader = "connect-timeout-ms";
 
-export interface Call<Kind extends DescMethod["methodKind"]> {
-  transport: Transport;
-  method: DescMethod & { methodKind: Kind };
-  message: Message;
-  header: Headers;
-  /** Aborts when the client disconnects. */
-  signal: AbortSignal;
+export interface Call<Method> extends LocalCall<Method> {
+  calls: LocalCalls;
   response: Response;
 }
 

@@ -3,20 +3,15 @@ import { toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorJson, toPublicError } from "../../errors.ts";
 import type { Response } from "../answer.ts";
+import type { StreamMethod } from "../internal/local-calls.ts";
 import { jsonWriteOptions } from "../wire.ts";
-import { type Call, timeoutMs } from "./call.ts";
+import type { Call } from "./call.ts";
 
 /** The headers of a stream are sent after this time when it has neither an item nor an error. */
 const firstItemMs = 100;
 
-export async function sendStream(
-  call: Call<"server_streaming">,
-  report: (error: unknown) => void,
-): Promise<void> {
-  const { transport, method, message, header, signal, response } = call;
-  const input = (async function* () {
-    yield message;
-  })();
+export async function sendStream(call: Call<StreamMethod>, report: (error: unknown) => void): Promise<void> {
+  const { calls, method, timeoutMs, signal, response } = call;
   const start = () => {
     if (response.headersSent) return;
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
@@ -24,11 +19,10 @@ export async function sendStream(
   };
   // An error before the first item gets its own status, unless the headers were sent because the stream was quiet. A
   // deadline that passes before that is such an error, also on a busy machine where both timers are late.
-  const deadlineMs = timeoutMs(header);
-  const endsBefore = deadlineMs !== undefined && deadlineMs <= firstItemMs;
+  const endsBefore = timeoutMs !== undefined && timeoutMs <= firstItemMs;
   const quiet = endsBefore ? undefined : setTimeout(start, firstItemMs);
   try {
-    const answer = await transport.stream(method, signal, deadlineMs, header, input);
+    const answer = await calls.stream(call);
     for await (const item of answer.message) {
       start();
       const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;

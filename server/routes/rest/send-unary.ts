@@ -2,16 +2,17 @@
 import { type JsonObject, toJson } from "@bufbuild/protobuf";
 import { statusHeader } from "../../errors.ts";
 import { sendJson } from "../answer.ts";
+import type { UnaryMethod } from "../internal/local-calls.ts";
 import { jsonWriteOptions } from "../wire.ts";
-import { type Call, timeoutMs } from "./call.ts";
+import type { Call } from "./call.ts";
 
 /** Response headers of methods that are sent. */
 const sentHeaders = ["location", "preference-applied", "idempotent-replayed", "retry-after"];
 
 /** @param responseBody - the field that is sent, from the HTTP rule. Empty for the whole message. */
-export async function sendUnary(call: Call<"unary">, responseBody: string): Promise<void> {
-  const { transport, method, message, header, signal, response } = call;
-  const answer = await transport.unary(method, signal, timeoutMs(header), header, message);
+export async function sendUnary(call: Call<UnaryMethod>, responseBody: string): Promise<void> {
+  const { calls, method, response } = call;
+  const answer = await calls.unary(call);
   const headers: Record<string, string> = {};
   for (const name of sentHeaders) {
     const value = answer.header.get(name);

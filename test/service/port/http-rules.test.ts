@@ -7,15 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFileRegistry, fromBinary, type Message, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { createRouterTransport } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sendError } from "../../../server/routes/answer.ts";
+import { createLocalCalls } from "../../../server/routes/internal/local-calls.ts";
 import { notAllowed } from "../../../server/routes/methods.ts";
-import { acceptCaller } from "../../../server/routes/rest/caller-header.ts";
 import { RuleTable, rulesOf } from "../../../server/routes/rest/http-rule.ts";
 import { parseTemplate } from "../../../server/routes/rest/template.ts";
 import { createTranscoder } from "../../../server/routes/rest/transcode.ts";
-import { wireOptions } from "../../../server/routes/wire.ts";
 import { bin, root } from "../../support/runtimes.ts";
 
 const limits = { webhookBytes: 10_000, jsonDepth: 16 };
@@ -252,7 +250,6 @@ async function send(request: string, body?: string): Promise<{ status: number; t
 }
 
 function createHandler(): Parameters<typeof createServer>[1] {
-  const wire = wireOptions(limits);
   const implementation = Object.fromEntries(
     desc.methods.map(({ localName, name, input }) => [
       localName,
@@ -262,14 +259,11 @@ function createHandler(): Parameters<typeof createServer>[1] {
       },
     ]),
   );
-  const transport = createRouterTransport((router) => router.service(desc, implementation as never), {
-    transport: wire,
-    router: { ...wire, requestGate: acceptCaller },
-  });
+  const calls = createLocalCalls((router) => router.service(desc, implementation as never), []);
   const rules = new RuleTable(rulesOf(desc));
   const authenticator = { authorize: async () => null };
   const transcode = createTranscoder({
-    transport,
+    calls,
     authenticator,
     senderOf: () => ({ address: null, isProxyIgnored: false }),
     limits,
