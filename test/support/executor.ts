@@ -1,7 +1,8 @@
 /** An executor without a server, with a definition of one agent, for tests with a {@link HandPool}. */
 import type { ProjectDefinition } from "../../project/definition.ts";
 import { loadConfig } from "../../server/config.ts";
-import { Executor, type ExecutorOptions } from "../../server/executions/executor.ts";
+import type { ExecutorOptions } from "../../server/executions/executor/options.ts";
+import { Executor } from "../../server/executions/executor.ts";
 import { LogWriter } from "../../server/executions/log-writer.ts";
 import type { Engine } from "../../server/store/engine.ts";
 import { newTarget } from "./store.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { Counters } from "../../../server/counters.ts";
-import { heartbeatMs, leaseMs } from "../../../server/executions/executor.ts";
+import { heartbeatMs, leaseMs } from "../../../server/executions/executor/leases.ts";
 import type { Outcome } from "../../../server/executions/pool/contract.ts";
 import { orderedId } from "../../../server/ids.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
@@ -226,6 +226,20 @@ describe("two workers on one store", () => {
     expect(await row()).toMatchObject({ runner_losses: 0, alone: 0 });
     await until(() => successor.pool.attempts.length === 2);
   });
+});
+
+test("each call of close resolves when the running executions are back in the queue", async () => {
+  const store = openStore(temporaryFolder());
+  const execution = newExecution(newDeployment(Date.now()).deployment_id);
+  const { engine, executor, pool } = await startWorker(store, "srv_one");
+  await store.write(() => insertExecution(execution));
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(1));
+  engine.freeze();
+  const closed = [executor.close(0), executor.close(0)];
+  engine.thaw();
+  await Promise.all(closed);
+  const found = await store.read(() => getExecution(orgId, execution.execution_id));
+  expect(found).toMatchObject({ status: "queued", losses: 0, lease_owner: null });
 });
 
 test("an organization gets its share of the concurrency next to one with a long queue", async () => {

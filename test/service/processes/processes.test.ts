@@ -1,6 +1,6 @@
 /** Two complete servers on one store, with both engines. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { leaseMs } from "../../../server/executions/executor.ts";
+import { leaseMs } from "../../../server/executions/executor/leases.ts";
 import type { Engine } from "../../../server/store/engine.ts";
 import { all, run as statement } from "../../../server/store/engine.ts";
 import { deploy } from "../../support/project.ts";

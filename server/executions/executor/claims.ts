@@ -1,0 +1,152 @@
+/**
+ * Claims due executions for as many slots as are free.
+ *
+ * States of a deployment: *unknown*; *ready*, may have due executions; *claiming*, while a claim is being written. `wake`
+ * makes it ready. A claim of all that there is room for leaves it ready, and one that found fewer makes it unknown again.
+ *
+ * Invariant: each execution that runs here holds one slot of its organization and deployment, from its claim, or the
+ * acceptance by `reserve`, until `release`.
+ */
+import type { Engine } from "../../store/engine.ts";
+import { claimExecutions, organizationOfQueue, type RunningExecution } from "../../store/tables/leases.ts";
+import type { NewExecution } from "../../store/tables/new-executions.ts";
+import { ConcurrencyLimiter } from "../concurrency.ts";
+import type { Pools } from "../pool/contract.ts";
+import type { Health } from "./health.ts";
+import { leaseMs } from "./leases.ts";
+
+export interface ClaimOptions {
+  engine: Engine;
+  owner: string;
+  /** Slots of this process. */
+  concurrency: number;
+  pools: Pools;
+  closing: AbortSignal;
+  health: Health;
+  /** Runs an execution that holds a slot. */
+  start(row: RunningExecution): void;
+}
+
+export class Claims {
+  readonly #options: ClaimOptions;
+  readonly #limiter: ConcurrencyLimiter;
+  /** The least recently claimed deployment comes first. */
+  readonly #ready = new Set<string>();
+  readonly #claiming = new Set<string>();
+  /** The organizations of deployments. */
+  readonly #organizations = new Map<string, string>();
+  #pumping = false;
+
+  constructor(options: ClaimOptions) {
+    this.#options = options;
+    this.#limiter = new ConcurrencyLimiter(options.concurrency);
+  }
+
+  /** Of the store. */
+  set organizationCount(count: number) {
+    this.#limiter.organizationCount = count;
+  }
+
+  /** Claims executions of a deployment. */
+  wake(deploymentId: string): void {
+    this.#ready.add(deploymentId);
+    this.#pump();
+  }
+
+  /**
+   * Takes a slot for a new execution that can start immediately without overtaking a queued one of its deployment.
+   *
+   * @returns a function that releases the slot unless the execution has started; null when the execution must queue
+   */
+  reserve({ org_id, deployment_id }: NewExecution): ((started: number) => void) | null {
+    if (this.#options.closing.aborted || this.#ready.has(deployment_id)) return null;
+    const free = this.#options.pools.free(deployment_id);
+    if (this.#limiter.room(org_id, deployment_id, free) <= 0) return null;
+    return this.#limiter.reserve(org_id, deployment_id, 1);
+  }
+
+  /** Releases the slot of an execution. */
+  release({ org_id, deployment_id }: RunningExecution): void {
+    this.#limiter.hold(org_id, deployment_id, -1);
+    // Only for known queues: a query after each execution would cost as much as a claim.
+    if (this.#ready.size > 0) this.#pump();
+  }
+
+  /** Releases the slot of an execution during `wait`. */
+  async withoutSlot<T>({ org_id, deployment_id }: RunningExecution, wait: () => Promise<T>): Promise<T> {
+    this.#limiter.hold(org_id, deployment_id, -1);
+    try {
+      this.#pump();
+      return await wait();
+    } finally {
+      this.#limiter.hold(org_id, deployment_id, 1);
+    }
+  }
+
+  #pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    // One claim for all executions that are queued in this turn of the event loop.
+    queueMicrotask(() => {
+      this.#pumping = false;
+      for (const deploymentId of this.#ready)
+        void this.#options.health.guard(() => this.#claim(deploymentId));
+    });
+  }
+
+  async #claim(deploymentId: string): Promise<void> {
+    const { closing } = this.#options;
+    if (closing.aborted || this.#claiming.has(deploymentId)) return;
+    let hadRoom = true;
+    this.#claiming.add(deploymentId);
+    try {
+      const orgId = await this.#organizationOf(deploymentId);
+      if (orgId !== undefined && !closing.aborted) hadRoom = await this.#claimFor(orgId, deploymentId);
+    } finally {
+      this.#claiming.delete(deploymentId);
+    }
+    if (hadRoom && this.#ready.has(deploymentId)) this.#pump();
+  }
+
+  /** Claims as many executions as there is room for. False when there is none. */
+  async #claimFor(orgId: string, deploymentId: string): Promise<boolean> {
+    const { engine, owner, pools, start } = this.#options;
+    const free = pools.free(deploymentId);
+    const limit = this.#limiter.room(orgId, deploymentId, free);
+    let claimed = 0;
+    if (limit > 0) {
+      this.#ready.delete(deploymentId);
+      // Not `reserve`: new executions may start during the claim. If they had to queue, each would need a claim, which
+      // costs a third more CPU per execution under load. The pool queues the few that exceed its room.
+      this.#limiter.hold(orgId, deploymentId, limit);
+      try {
+        const rows = await engine.write(() => {
+          const now = Date.now();
+          return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
+        });
+        claimed = rows.length;
+        for (const row of rows) start(row);
+      } finally {
+        this.#limiter.hold(orgId, deploymentId, claimed - limit);
+      }
+    }
+    const isDrained = claimed < limit;
+    // A deployment that lacks runners does not wait for slots.
+    this.#limiter.setWaiting(orgId, deploymentId, !isDrained && limit < free);
+    if (limit > 0 && !isDrained) this.#ready.add(deploymentId);
+    return limit > 0;
+  }
+
+  /** Undefined, and not ready any more, when the deployment has no queued executions. */
+  async #organizationOf(deploymentId: string): Promise<string | undefined> {
+    const known = this.#organizations.get(deploymentId);
+    if (known !== undefined) return known;
+    // Before the read, so that a `wake` during the read counts.
+    this.#ready.delete(deploymentId);
+    const orgId = await this.#options.engine.read(() => organizationOfQueue(deploymentId));
+    if (orgId === undefined) return undefined;
+    this.#organizations.set(deploymentId, orgId);
+    this.#ready.add(deploymentId);
+    return orgId;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Finds what no notification tells: executions whose worker has ended, and due executions. It sweeps regularly, because a
+ * notification may be lost, and at the earliest due time in the queue.
+ */
+import type { Engine } from "../../store/engine.ts";
+import { listExpiredOwners, listWaiting } from "../../store/tables/leases.ts";
+import { countOrganizations } from "../../store/tables/organizations.ts";
+import { requeueAbandoned } from "../requeue-abandoned.ts";
+import type { Claims } from "./claims.ts";
+import type { Health } from "./health.ts";
+
+export const sweepMs = 1_000;
+
+export interface SweepOptions {
+  engine: Engine;
+  owner: string;
+  claims: Claims;
+  closing: AbortSignal;
+  health: Health;
+}
+
+export class Sweeper {
+  readonly #options: SweepOptions;
+  #dueTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+  }
+
+  async sweep(): Promise<void> {
+    const { engine, owner, claims } = this.#options;
+    await requeueAbandoned(
+      engine,
+      () => listExpiredOwners(owner, Date.now()),
+      (rows) => rows.some(({ lease_until }) => (lease_until ?? 0) <= Date.now()),
+      "The lease of its worker expired.",
+    );
+    claims.organizationCount = await engine.read(countOrganizations);
+    const now = Date.now();
+    for (const { deployment_id, due_at } of await engine.read(listWaiting)) {
+      if (due_at <= now) claims.wake(deployment_id);
+      else this.wakeAt(due_at);
+    }
+  }
+
+  /** Sweeps at the due time of an execution, if that is before the next regular sweep. */
+  wakeAt(dueAtMs: number): void {
+    const { closing, health } = this.#options;
+    const delay = dueAtMs - Date.now();
+    if (delay >= sweepMs || closing.aborted || this.#dueTimer !== null) return;
+    this.#dueTimer = setTimeout(
+      () => {
+        this.#dueTimer = null;
+        void health.guard(() => this.sweep());
+      },
+      Math.max(delay, 1),
+    );
+  }
+
+  stop(): void {
+    if (this.#dueTimer !== null) clearTimeout(this.#dueTimer);
+  }
+}
