@@ -1,9 +1,9 @@
 /** Unit tests of the runner and the pool: outputs, lines, errors, the log limiter and the start limiter. */
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
+import { StartLimiter } from "../../server/executions/pool/deployment/start-limiter.ts";
 import type { LogEntry } from "../../server/executions/pool/index.ts";
 import { LogLimiter } from "../../server/executions/pool/log-limiter.ts";
-import { StartLimiter } from "../../server/executions/pool/start-limiter.ts";
 import { ErrorDescriber } from "../../server/executions/runner/errors.ts";
 import { cutLine } from "../../server/executions/runner/lines/cut-line.ts";
 import { LineBuffer } from "../../server/executions/runner/lines/line-buffer.ts";

@@ -11,10 +11,6 @@ export class HandPool implements Pools {
     return promise;
   }
 
-  ahead(): number {
-    return 0;
-  }
-
   free(): number {
     return 10 - this.attempts.length;
   }

@@ -229,6 +229,7 @@ export interface Pools {
    * running executions finish on their own deployment.
    */
   retire(deploymentId: string): void;
-  /** Rejects new attempts. Attempts that still run after the grace period are handed back as `lost`. */
+  /** Rejects new attempts. Attempts that still run after the grace period are handed back as `lost`. A further call
+   * waits for the first one. */
   close(graceMs: number): Promise<void>;
 }

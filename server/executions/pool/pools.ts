@@ -14,7 +14,7 @@ import type {
   RunnerCounts,
   Violation,
 } from "./contract.ts";
-import { DeploymentPool } from "./deployment-pool.ts";
+import { DeploymentPool } from "./deployment/pool.ts";
 import { lost } from "./outcomes.ts";
 
 export function createPools(options: PoolOptions): Pools {
@@ -31,6 +31,7 @@ class AllPools implements Pools {
   /** Kept until the server ends: a pool remembers how often its runners had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
   #closed = false;
+  #whenClosed: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
@@ -93,7 +94,12 @@ class AllPools implements Pools {
     this.#pool(deploymentId).retire();
   }
 
-  async close(graceMs: number): Promise<void> {
+  close(graceMs: number): Promise<void> {
+    this.#whenClosed ??= this.#close(graceMs);
+    return this.#whenClosed;
+  }
+
+  async #close(graceMs: number): Promise<void> {
     this.#closed = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = () => {
