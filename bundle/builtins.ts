@@ -13,8 +13,19 @@ export const builtins: Plugin = {
       if (!isBuiltin(path)) return undefined;
       return kind === "import-statement" ? { path, namespace: "builtin" } : { path, external: true };
     });
-    build.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
-    }));
+    build.onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({ contents: exportsOf(path) }));
   },
 };
+
+/** A module of which only the exports that are used remain in the bundle, and are read. */
+function exportsOf(builtin: string): string {
+  const names = Object.keys(process.getBuiltinModule(builtin) ?? {}).filter((name) => name !== "default");
+  return [
+    `const builtin = process.getBuiltinModule(${JSON.stringify(builtin)});`,
+    "export default builtin;",
+    ...names.map(
+      (name) =>
+        `const $${name} = /* @__PURE__ */ (() => builtin.${name})();\nexport { $${name} as ${name} };`,
+    ),
+  ].join("\n");
+}

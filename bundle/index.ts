@@ -1,6 +1,6 @@
 /**
- * Bundles the command line and the server into `dist/bundle`, as a part of `npm run build`. The other compiled files are
- * the modules that users import, and the runner, which reads only its own files.
+ * Bundles the command line and the server into `dist/bundle`, and the runner, which reads only its own files, into one
+ * file, as a part of `npm run build`. The other compiled files are the modules that users import.
  *
  * Node takes about 1 ms to find and load a module, and `svc status` consists of 170 of them.
  */
@@ -56,5 +56,19 @@ await build({
   banner: {
     js: 'const svcFileUrl = import.meta.url;\nconst require = process.getBuiltinModule("node:module").createRequire(svcFileUrl);',
   },
+  logLevel: "warning",
+});
+
+const runner = "dist/server/executions/runner";
+await rm(join(root, runner), { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: ["server/executions/runner/main.ts"],
+  outdir: runner,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  plugins: [builtins],
   logLevel: "warning",
 });

@@ -32,9 +32,9 @@ test("contains the compiled code, the contract, the documents and the templates 
   const odd = paths.filter(
     (path) =>
       !/^dist\/bundle\/[\w-]+\.js$/.test(path) &&
-      // The modules that users import, and the files that a runner reads.
-      !/^dist\/(proto|client|plugin|server\/executions\/runner)\/.*\.(js|d\.ts)$/.test(path) &&
-      !/^dist\/(project\/authoring|server\/runtime)\.(js|d\.ts)$/.test(path) &&
+      // The modules that users import.
+      !/^dist\/(proto|client|plugin)\/.*\.(js|d\.ts)$/.test(path) &&
+      !/^dist\/project\/authoring\.(js|d\.ts)$/.test(path) &&
       !/^templates\/\w+\/[\w./-]+$/.test(path) &&
       !/^docs\/[\w/-]+\.md$/.test(path) &&
       !/^dist\/console\/(index\.html|app\.js|app\.css|icon\.svg)$/.test(path) &&
@@ -51,6 +51,8 @@ test("contains the compiled code, the contract, the documents and the templates 
         "CHANGELOG.md",
         "LICENSE",
         "cli/launcher.js",
+        "dist/server/executions/runner/main.js",
+        "dist/server/executions/types/program.js",
         "project.schema.json",
       ].includes(path),
   );

@@ -2,6 +2,8 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "../../../project/json.ts";
+import { ownBoundary } from "../sandbox/boundary.ts";
+import { TypeStripper } from "../types/type-stripper.ts";
 import { checkModules } from "./check-modules.ts";
 import type {
   Attempt,
@@ -30,6 +32,7 @@ class AllPools implements Pools {
   readonly #cleaned: Promise<void>;
   /** Kept until the server ends: a pool remembers how often its runners had to be started. */
   readonly #pools = new Map<string, DeploymentPool>();
+  readonly #stripper: TypeStripper;
   #closed = false;
   #whenClosed: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
@@ -37,11 +40,18 @@ class AllPools implements Pools {
   constructor(options: PoolOptions) {
     const cleaned = cleanScratch(options.scratchRoot);
     this.#cleaned = cleaned;
+    this.#stripper = new TypeStripper(options.boundary ?? ownBoundary, options.scratchRoot);
     this.#options = {
       ...options,
-      async locate(deploymentId) {
+      locate: async (deploymentId) => {
         await cleaned;
-        return options.locate(deploymentId);
+        const location = await options.locate(deploymentId);
+        const release = async (): Promise<void> => {
+          if (this.#pools.get(deploymentId)?.retired === false)
+            await this.#stripper.strip(location.directory);
+          location.release?.();
+        };
+        return { ...location, release: () => void release() };
       },
     };
   }
@@ -115,6 +125,7 @@ class AllPools implements Pools {
     }, graceMs);
     await promise;
     clearTimeout(timer);
+    await this.#stripper.close();
   }
 
   #pool(deploymentId: string): DeploymentPool {

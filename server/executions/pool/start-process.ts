@@ -1,6 +1,6 @@
 /** Starts the operating system's process of a runner inside its boundary. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
@@ -46,8 +46,8 @@ export interface StartedProcess {
 const runnerFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "runner");
 const extension = extname(fileURLToPath(import.meta.url));
 
-/** Source files of the server that a runner loads. */
-const ownFiles = [runnerFolder, join(runnerFolder, "..", "..", `runtime${extension}`)];
+/** Source files of the server that a runner loads. In the built package, the runner is one file. */
+const ownFiles = [runnerFolder, join(runnerFolder, "..", "..", `runtime${extension}`)].filter(existsSync);
 
 /** @throws Error when the operating system cannot start the process */
 export async function startProcess(options: StartOptions): Promise<StartedProcess> {

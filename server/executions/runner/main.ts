@@ -3,7 +3,7 @@
  *
  * The guard is in place before any of users' code is loaded.
  */
-import { openChannel, timerErrorsKeepContext } from "../../runtime.ts";
+import { openChannel, runtime, timerErrorsKeepContext } from "../../runtime.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
 import { egressVariable, openEgress } from "./guard/egress.ts";
@@ -12,6 +12,7 @@ import { captureConsole } from "./lines/console.ts";
 import { captureStreams } from "./lines/streams.ts";
 import { Modules } from "./modules.ts";
 import type { ToRunner } from "./protocol.ts";
+import { loadStrippedModules } from "./stripped-modules.ts";
 import { keepTimerContext } from "./timers.ts";
 
 const egress = process.env[egressVariable];
@@ -32,6 +33,7 @@ function onMessage(message: ToRunner): void {
 }
 
 function start({ directory, limits, tracing }: Extract<ToRunner, { t: "init" }>): Attempts {
+  if (runtime.name === "node") loadStrippedModules(directory);
   const started = new Attempts(channel, directory, new Modules(directory), limits, tracing);
   captureConsole(started);
   captureStreams(started);

@@ -138,6 +138,9 @@ export type FromRunner =
  */
 export const errorsFile = ".svc-errors.js";
 
+/** The folder of an unpacked package that has its modules without types, if it exists: `.svc-stripped/agents/a.ts`. */
+export const strippedFolder = ".svc-stripped";
+
 /** Outputs of more UTF-16 units are sent in a frame of their own. */
 export const inlineOutputLength: number = 32 * 1024;
 

@@ -38,6 +38,10 @@ export class DeploymentPool {
     });
   }
 
+  get retired(): boolean {
+    return this.#retired;
+  }
+
   get free(): number {
     if (this.#retired) return 0;
     const later = Math.max(0, this.#runners.max - this.#runners.size + this.#starter.starting);

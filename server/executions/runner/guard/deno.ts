@@ -3,7 +3,6 @@
  * them; and Deno 2.9 checks too little for the functions here.
  */
 import fs from "node:fs";
-import { open } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { exportGuardedBuiltins } from "./builtin-modules.ts";
 import { refusal, replace } from "./replace.ts";
@@ -25,7 +24,7 @@ export async function guardDeno(deno: object, socket: Socket | null): Promise<vo
 async function refuseDescriptorChanges(): Promise<void> {
   const refuse = refusal("Cannot change the mode, owner or times of an open file");
   replace(fs, ["fchmod", "fchmodSync", "fchown", "fchownSync", "futimes", "futimesSync"], refuse);
-  const file = await open(import.meta.filename);
+  const file = await fs.promises.open(import.meta.filename);
   replace(Object.getPrototypeOf(file), ["chmod", "chown", "utimes"], refuse);
   await file.close();
 }

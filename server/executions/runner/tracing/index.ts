@@ -5,7 +5,6 @@
  *
  * All spans of an attempt belong to the trace of the attempt; the option `root` has no effect.
  */
-import { randomBytes } from "node:crypto";
 import type {
   Context,
   Span,
@@ -35,11 +34,14 @@ export class RunnerTracing {
   readonly #api: Api;
   readonly #send: (attempt: Attempt, span: SpanMessage) => void;
   readonly #traces = new WeakMap<Attempt, Traced>();
+  /** Not imported, because Node takes as long to load it as to load the rest of the runner. */
+  readonly #randomBytes: typeof import("node:crypto").randomBytes;
 
   /** @param send - called for each ended span of a live attempt */
   constructor(api: Api, send: (attempt: Attempt, span: SpanMessage) => void) {
     this.#api = api;
     this.#send = send;
+    this.#randomBytes = process.getBuiltinModule("node:crypto").randomBytes;
     api.context.setGlobalContextManager(new Contexts(api.ROOT_CONTEXT));
     api.propagation.setGlobalPropagator(new W3cPropagator(api));
     api.trace.setGlobalTracerProvider({ getTracer: (name) => this.#tracer(name) });
@@ -95,7 +97,7 @@ export class RunnerTracing {
     const isSampled = (own.traceFlags & api.TraceFlags.SAMPLED) !== 0;
     // Calls below a span that is not kept belong to its parent.
     if (!isSampled || ++traced.spanCount > maxSpans) return api.trace.wrapSpanContext(parent);
-    const started: SpanContext = { ...own, spanId: randomBytes(8).toString("hex"), isRemote: false };
+    const started: SpanContext = { ...own, spanId: this.#randomBytes(8).toString("hex"), isRemote: false };
     return new RunnerSpan({ context: started, parentId: parent.spanId, name, scope, options }, (message) => {
       if (attempt.live) this.#send(attempt, message);
     });
