@@ -43,8 +43,10 @@ export class Executor {
   readonly #accepted: Batch<Request, Acceptance>;
   readonly #responses: Responses;
   #parts: Parts | null = null;
-  /** Stop the timers and unsubscribe from the store. */
+  /** Stop claiming and sweeping. */
   readonly #stops: (() => void)[] = [];
+  /** Stop the heartbeats and the listener of cancellations, which running executions need until they have ended. */
+  readonly #lastStops: (() => void)[] = [];
   #closed: Promise<void> | null = null;
 
   constructor(options: ExecutorOptions) {
@@ -71,18 +73,17 @@ export class Executor {
     const guarded = (work: () => Promise<void>) => () => void this.#health.guard(work);
     const sweep = guarded(() => sweeper.sweep());
     const cancelRequested = guarded(() => leases.cancelRequested());
-    const timers = [
-      setInterval(
+    this.#stops.push(
+      engine.listen("queued", (id) => (id === null ? sweep() : claims.wake(id))),
+      repeat(sweep, sweepMs),
+      () => sweeper.stop(),
+    );
+    this.#lastStops.push(
+      engine.listen("cancel", (id) => (id === null ? cancelRequested() : leases.cancel(id))),
+      repeat(
         guarded(() => leases.heartbeat()),
         heartbeatMs,
       ),
-      setInterval(sweep, sweepMs),
-    ];
-    this.#stops.push(
-      engine.listen("queued", (id) => (id === null ? sweep() : claims.wake(id))),
-      engine.listen("cancel", (id) => (id === null ? cancelRequested() : leases.cancel(id))),
-      () => sweeper.stop(),
-      ...timers.map((timer) => () => clearInterval(timer)),
     );
     await sweeper.sweep();
   }
@@ -161,6 +162,7 @@ export class Executor {
     for (const stop of this.#stops) stop();
     await this.#parts?.pools.close(graceMs);
     await this.#running.settled();
+    for (const stop of this.#lastStops) stop();
     await this.#options.logs.flush();
   }
 
@@ -189,4 +191,10 @@ export class Executor {
     this.#parts = { pools, claims, attempts, leases: new Leases({ ...common, running }), sweeper };
     return this.#parts;
   }
+}
+
+/** @returns a function that stops the calls */
+function repeat(work: () => void, everyMs: number): () => void {
+  const timer = setInterval(work, everyMs);
+  return () => clearInterval(timer);
 }

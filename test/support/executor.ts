@@ -4,8 +4,10 @@ import { loadConfig } from "../../server/config.ts";
 import type { ExecutorOptions } from "../../server/executions/executor/options.ts";
 import { Executor } from "../../server/executions/executor.ts";
 import { LogWriter } from "../../server/executions/log-writer.ts";
+import { orderedId } from "../../server/ids.ts";
 import type { Engine } from "../../server/store/engine.ts";
-import { newTarget } from "./store.ts";
+import type { NewExecution } from "../../server/store/tables/new-executions.ts";
+import { newTarget, orgId } from "./store.ts";
 
 export const definition: ProjectDefinition = {
   name: "test",
@@ -28,4 +30,19 @@ export function newExecutor(engine: Engine, options: Partial<ExecutorOptions> = 
     post: async () => 200,
     ...options,
   });
+}
+
+/** A new execution of the agent. */
+export function newExecution(deploymentId = "dep_test"): NewExecution {
+  return {
+    org_id: orgId,
+    execution_id: orderedId("exe"),
+    kind: "agent",
+    name: "agent",
+    origin: "run",
+    deployment_id: deploymentId,
+    environment: "production",
+    input: "{}",
+    created_at: Date.now(),
+  };
 }
