@@ -43,7 +43,9 @@ const types = { text: "text", int: "bigint" } as const;
 
 /** Adapts the text of a statement. With a row set, one array for each of its columns follows the parameters. */
 export function toPostgres(sql: string): string {
-  const text = textOf(sql, statements).replaceAll(/\binstr\(/g, "strpos(");
+  const text = textOf(sql, statements)
+    .replaceAll(/\binstr\(/g, "strpos(")
+    .replaceAll(/\s+INDEXED BY \w+/g, "");
   const rowSet = rowSetOf(text);
   const parameters = (part: string): string => part.replaceAll(/\?(\d+)/g, "$$$1");
   if (rowSet === null) return parameters(text);

@@ -17,7 +17,8 @@ const deleteOldLogs = `DELETE FROM logs USING ROWS(org_id text) r WHERE org_id =
   (SELECT seq FROM logs WHERE org_id = r.org_id AND source NOT IN ('audit', 'console', 'execution') ORDER BY seq LIMIT ?2)
   AND at < ?1 RETURNING org_id`;
 
-const logsOfExecutions = `SELECT seq FROM logs, ROWS(execution_id text) r WHERE ${ofExecution} AND ${logConditions}`;
+const logsOfExecutions = `SELECT seq FROM logs INDEXED BY logs_of_execution, ROWS(execution_id text) r
+WHERE ${ofExecution} AND ${logConditions}`;
 
 const storeSize = `SELECT page_count * page_size AS bytes, freelist_count * page_size AS free_bytes, auto_vacuum = 2 AS releases
 FROM pragma_page_count, pragma_page_size, pragma_freelist_count, pragma_auto_vacuum`;

@@ -1,6 +1,7 @@
 /**
  * SQL text that both engines run. Statements are written once: parameters are `?1`, `?2`, and so on; a row set is
- * `ROWS(…) r` (`row-set.ts`); `FOR UPDATE` clauses lock rows on PostgreSQL. Each dialect adapts the text when it is prepared.
+ * `ROWS(…) r` (`row-set.ts`); `FOR UPDATE` clauses lock rows on PostgreSQL; `INDEXED BY` names an index that SQLite must use
+ * where it would read all rows of an organization. Each dialect adapts the text when it is prepared.
  * Statements on which the dialects do not agree are named here, and each dialect has its text.
  */
 export interface DialectStatements {

@@ -27,24 +27,25 @@ interface ChildRow extends ExecutionSummary {
   child_count: number;
 }
 
+const CHILDREN = `executions e INDEXED BY one_child_of_key, ROWS(parent_id text) r
+WHERE e.org_id = ?1 AND e.parent_execution_id = r.parent_id`;
 /** The ids are numbered first: they are in the index, and the rows are not. */
 const SELECT_CHILDREN = `SELECT child.child_count, ${SUMMARY.replaceAll(/\w+/g, "executions.$&")}
 FROM (SELECT e.execution_id,
     ROW_NUMBER() OVER (PARTITION BY e.parent_execution_id ORDER BY e.execution_id) AS place,
     COUNT(*) OVER (PARTITION BY e.parent_execution_id) AS child_count
-  FROM executions e, ROWS(parent_id text) r WHERE e.org_id = ?1 AND e.parent_execution_id = r.parent_id) child
+  FROM ${CHILDREN}) child
 JOIN executions ON executions.org_id = ?1 AND executions.execution_id = child.execution_id
 WHERE child.place <= ?2`;
 const SELECT_COUNTS = `SELECT e.parent_execution_id, COUNT(*) AS child_count
-FROM executions e, ROWS(parent_id text) r WHERE e.org_id = ?1 AND e.parent_execution_id = r.parent_id
+FROM ${CHILDREN}
 GROUP BY e.parent_execution_id`;
 const SELECT_ATTEMPTS = `SELECT attempts.* FROM attempts, ROWS(execution_id text) r
 WHERE attempts.org_id = ?1 AND attempts.execution_id = r.execution_id`;
 
 const SELECT_STATES = `SELECT e.execution_id, e.status FROM executions e, ROWS(execution_id text) r
 WHERE e.org_id = ?1 AND e.execution_id = r.execution_id`;
-const SELECT_CHILD_STATES = `SELECT e.execution_id, e.status FROM executions e, ROWS(parent_id text) r
-WHERE e.org_id = ?1 AND e.parent_execution_id = r.parent_id`;
+const SELECT_CHILD_STATES = `SELECT e.execution_id, e.status FROM ${CHILDREN}`;
 
 /** An execution of a tree and its state. */
 export interface ExecutionState {

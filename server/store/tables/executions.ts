@@ -95,7 +95,8 @@ export interface IdRange {
 const SELECT = "SELECT * FROM executions WHERE org_id = ?1 AND execution_id = ?2";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ?1 AND parent_execution_id = ?2 AND parent_key = ?3";
-const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id FROM executions, ROWS(parent_id text) r
+const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id
+FROM executions INDEXED BY one_child_of_key, ROWS(parent_id text) r
 WHERE executions.org_id = ?1 AND executions.parent_execution_id = r.parent_id
   AND executions.status IN ('queued', 'running')`;
 /** Characters of an input that a search reads. */

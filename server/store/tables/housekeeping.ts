@@ -16,7 +16,7 @@ WHERE executions.org_id = r.org_id AND executions.execution_id = r.execution_id 
 RETURNING executions.org_id AS org_id, executions.execution_id AS execution_id`;
 const DELETE_ATTEMPTS = `DELETE FROM attempts USING ROWS(org_id text, execution_id text) r
 WHERE attempts.org_id = r.org_id AND attempts.execution_id = r.execution_id`;
-const DELETE_LOGS_OF = `DELETE FROM logs USING ROWS(org_id text, execution_id text) r
+const DELETE_LOGS_OF = `DELETE FROM logs INDEXED BY logs_of_execution USING ROWS(org_id text, execution_id text) r
 WHERE logs.org_id = r.org_id AND logs.execution_id = r.execution_id AND logs.source IN ('console', 'execution')`;
 const SELECT_ORGANIZATIONS = "SELECT org_id FROM organizations";
 const DELETE_OLD_TICKS = `DELETE FROM ticks WHERE (org_id, schedule_id, due_at) IN (

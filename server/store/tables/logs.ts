@@ -80,8 +80,9 @@ const SELECT_NEXT = "SELECT seq, at FROM logs WHERE org_id = ?1 AND seq > ?2 ORD
 const SELECT_FIRST = `SELECT * FROM logs WHERE ${logConditions} ORDER BY seq LIMIT ?3`;
 const SELECT_LAST = `SELECT * FROM logs WHERE ${logConditions} ORDER BY seq DESC LIMIT ?3`;
 const OF_ONE = ofExecution.replace("r.execution_id", "?23");
-const SELECT_FIRST_OF_ONE = `SELECT * FROM logs WHERE ${OF_ONE} AND ${logConditions} ORDER BY seq LIMIT ?3`;
-const SELECT_LAST_OF_ONE = `SELECT * FROM logs WHERE ${OF_ONE} AND ${logConditions} ORDER BY seq DESC LIMIT ?3`;
+const SELECT_OF_ONE = `SELECT * FROM logs INDEXED BY logs_of_execution WHERE ${OF_ONE} AND ${logConditions}`;
+const SELECT_FIRST_OF_ONE = `${SELECT_OF_ONE} ORDER BY seq LIMIT ?3`;
+const SELECT_LAST_OF_ONE = `${SELECT_OF_ONE} ORDER BY seq DESC LIMIT ?3`;
 const SELECT_NUMBERED =
   "SELECT logs.* FROM logs, ROWS(seq int) r WHERE logs.org_id = ?1 AND logs.seq = r.seq";
 
