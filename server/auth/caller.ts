@@ -37,6 +37,11 @@ export function callerIn(values: ContextValues): Caller | null {
   return values.get(callerKey);
 }
 
+/** Where a call comes from, also in a method that needs no key. */
+export function senderOf({ values }: HandlerContext): Sender {
+  return callerIn(values)?.sender ?? values.get(senderKey);
+}
+
 /** The context values of a call before its caller is known. */
 export function senderValues(sender: Sender): ContextValues {
   return createContextValues().set(senderKey, sender);

@@ -12,7 +12,7 @@ import {
   WebhookTargetSchema,
 } from "../../proto/svc/v1/webhook_pb.ts";
 import { callerOf } from "../auth/caller.ts";
-import { fail, invalidField } from "../errors.ts";
+import { invalidField } from "../errors.ts";
 import { listWebhooks, type WebhookRow } from "../store/tables/activation.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { getOrganization } from "../store/tables/organizations.ts";
@@ -25,6 +25,7 @@ import { mappingMap, webhookUrl } from "./convert.ts";
 import { deliveryMethods } from "./deliveries.ts";
 import { listPage, pageOf, rowsAfter } from "./page.ts";
 import { environmentOf, hasExactNumbers, traceOf } from "./request.ts";
+import { checkCall } from "./trigger-checks.ts";
 import { triggerResponse } from "./trigger-response.ts";
 
 export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
@@ -39,12 +40,7 @@ export function webhookService(app: App): ServiceImpl<typeof WebhookService> {
         );
       }
       const route = await app.trigger.route(address);
-      if (route.definition.signature !== null) {
-        throw fail(
-          "SIGNATURE_REQUIRED",
-          "This webhook is signed: only a POST to its URL, whose raw bytes can be checked, triggers it.",
-        );
-      }
+      checkCall(app, context, route);
       const payload = encodePayload(
         (request.payload ?? {}) as JsonObject,
         app.config.limits,

@@ -1141,6 +1141,8 @@ export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest, 
 export const WebhookService: GenService<{
   /**
    * Triggers the agent or workflow of a webhook with the mapped payload. The execution is on disk before the response.
+   * `allow_from` applies. Only a request to the URL triggers a webhook that is signed, takes the body as it was sent, takes
+   * no POST, or has a filter on headers or the query.
    * With the header `Prefer: wait=<seconds>` (at most 60), the response waits for the execution to finish and carries
    * `Preference-Applied`; a failed or cancelled execution is then the error `internal` with its message. REST: 202;
    * after a wait, 200 with the output, 500 for a failure, or 202 when the execution has not finished.

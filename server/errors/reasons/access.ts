@@ -8,6 +8,7 @@ export type AccessReason =
   | "SCOPE_MISSING"
   | "SIGNATURE_INVALID"
   | "SIGNATURE_REQUIRED"
+  | "WEBHOOK_REQUEST_REQUIRED"
   | "SENDER_NOT_ALLOWED"
   | "HANDSHAKE_REFUSED"
   | "HOST_UNKNOWN"
@@ -41,6 +42,12 @@ export const access: Readonly<Record<AccessReason, ReasonRow>> = {
     code: Code.Unauthenticated,
     meaning: "The webhook is signed, and RPC calls have no raw bytes to check.",
     advice: "Send a signed POST to the URL of the webhook.",
+  },
+  WEBHOOK_REQUEST_REQUIRED: {
+    code: Code.FailedPrecondition,
+    meaning:
+      "The webhook takes no POST, takes the body as it was sent, or filters by headers or the query. RPC calls have none of them.",
+    advice: "Send a request to the URL of the webhook.",
   },
   SENDER_NOT_ALLOWED: {
     code: Code.PermissionDenied,

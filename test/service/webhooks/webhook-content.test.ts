@@ -30,6 +30,9 @@ const project: ProjectSource = {
         { slug: "no-files", files: "refuse" },
         { slug: "near", allow_from: ["127.0.0.0/8", "::1"] },
         { slug: "far", allow_from: ["192.0.2.1", "2001:db8::/32"] },
+        { slug: "get-only", methods: ["GET"] },
+        { slug: "raw-unsigned", raw: true },
+        { slug: "filtered", when: { "$header.X-Event": "push" } },
       ],
     },
   },
@@ -121,6 +124,24 @@ onRuntime("bun", "webhook content", {}, (server) => {
   test("is accepted from allowed addresses only", async () => {
     expect((await send("near", "application/json", "{}")).status).toBe(200);
     expectError(await send("far", "application/json", "{}"), 403, "permission_denied", /address/);
+  });
+
+  test.each([
+    ["near", 200, ""],
+    ["far", 403, "SENDER_NOT_ALLOWED"],
+    ["get-only", 400, "WEBHOOK_REQUEST_REQUIRED"],
+    ["raw-unsigned", 400, "WEBHOOK_REQUEST_REQUIRED"],
+    ["filtered", 400, "WEBHOOK_REQUEST_REQUIRED"],
+    ["signed", 401, "SIGNATURE_REQUIRED"],
+  ])("a call of TriggerWebhook without a key on %s has the status %d", async (slug, status, reason) => {
+    const json = { org_id: org, agent_name: "echo", slug, payload: {} };
+    const path = "/svc.v1.WebhookService/TriggerWebhook";
+    const answer = await call(server, "POST", path, {
+      key: null,
+      json,
+    });
+    expect(answer.status, answer.text).toBe(status);
+    if (reason !== "") expect(answer.text).toContain(reason);
   });
 
   test("is mapped together with headers, the query, the path, constants and defaults", async () => {
