@@ -2,7 +2,7 @@
  * API keys of the form `svc_<id>_<secret>`. Only the SHA-256 of the secret is stored. The secret has 256 random bits, so
  * that a slow hash would not make it safer.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, hash as digestOf, randomBytes, timingSafeEqual } from "node:crypto";
 import { randomId } from "./ids.ts";
 
 export const scopes = ["read", "trigger", "deploy", "full"] as const;
@@ -58,5 +58,5 @@ export function sameSecret(presentedHash: string, storedHash: string | undefined
 }
 
 function hash(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return digestOf("sha256", secret);
 }

@@ -8,8 +8,9 @@ import { fail } from "../errors.ts";
 import { parseKey, sameSecret, scopeAllows } from "../keys.ts";
 import { LruCache } from "../lru.ts";
 import type { Engine } from "../store/engine.ts";
-import { getKey, type KeyRow, touchKey } from "../store/tables/organizations.ts";
+import { type KeyRow, touchKey } from "../store/tables/organizations.ts";
 import type { KeyOwner } from "./caller.ts";
+import { KeyCache, type KeyStore } from "./key-cache.ts";
 import { isLive } from "./key-watch.ts";
 
 /** The standard services of gRPC, whose methods have no scope. */
@@ -53,11 +54,13 @@ const maxTouchedKeys = 10_000;
 
 export class Authenticator {
   readonly #engine: Engine;
+  readonly #keys: KeyCache;
   /** The last recorded use of a key; a key that was evicted is recorded once more. */
   readonly #touched = new LruCache<string, number>(maxTouchedKeys);
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(store: KeyStore) {
+    this.#engine = store.engine;
+    this.#keys = new KeyCache(store);
   }
 
   /** @throws ConnectError `unauthenticated`; unknown, revoked and expired keys get the same message */
@@ -71,7 +74,7 @@ export class Authenticator {
       );
     }
     const key = parseKey(presented[1] ?? "");
-    const row = key === null ? undefined : await this.#engine.read(() => getKey(key.keyId));
+    const row = key === null ? undefined : await this.#keys.find(key.keyId);
     const matches = key !== null && sameSecret(key.secretHash, row?.secret_hash);
     if (!matches || row === undefined || !isLive(row, Date.now())) {
       throw fail("API_KEY_INVALID", "The API key is unknown, revoked or expired.", {

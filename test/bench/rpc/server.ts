@@ -57,7 +57,7 @@ async function pipeline(): Promise<Handler> {
         validateRequests([ExecutionService]),
       ],
     },
-    authenticator: new Authenticator(engine),
+    authenticator: new Authenticator({ engine, exclusive: true }),
     senderOf: () => ({ address: null, isProxyIgnored: false }),
     report,
   });
