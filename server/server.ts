@@ -30,6 +30,7 @@ import type { App } from "./services/app.ts";
 import { DeploymentCache } from "./services/deployments/cache.ts";
 import { Packages } from "./services/deployments/packages.ts";
 import { FollowPace } from "./services/logs/follow-pace.ts";
+import { SharedBatches } from "./services/logs/shared-batches.ts";
 import { Readiness } from "./services/standard/readiness.ts";
 import type { Engine } from "./store/engine.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
@@ -232,7 +233,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
     senders: new Senders(new TrustedProxies(config.trustedProxies)),
     limits: new WebhookLimits(limits),
     rejections,
-    followPace: new FollowPace(closing.signal),
+    follow: { pace: new FollowPace(closing.signal), batches: new SharedBatches() },
     sns: new SnsVerifier(parts.fetchUrl),
     fetchUrl: parts.fetchUrl,
     waiters: new Waiters(engine, notifier, closing.signal),
@@ -261,7 +262,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
         serve(createProbes(new Readiness(app), isReady, metrics));
       } else {
         await prepareFirstRun(parts.store, config.apiKey, showFirstKey);
-        const authenticator = new Authenticator(engine);
+        const authenticator = new Authenticator(parts.store);
         serve(createDispatcher({ app, authenticator, keyWatch: new KeyWatch(engine), metrics, isReady }));
       }
       ready = true;

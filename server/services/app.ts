@@ -22,7 +22,7 @@ import type { SnsVerifier } from "../webhooks/sns/verifier.ts";
 import type { Trigger } from "../webhooks/trigger.ts";
 import type { Waiters } from "../webhooks/waiters.ts";
 import type { Packages } from "./deployments/packages.ts";
-import type { FollowPace } from "./logs/follow-pace.ts";
+import type { Follow } from "./logs/reader.ts";
 
 export interface App {
   config: Config;
@@ -51,7 +51,7 @@ export interface App {
   senders: Senders;
   limits: WebhookLimits;
   rejections: RejectionLog;
-  followPace: FollowPace;
+  follow: Follow;
   sns: SnsVerifier;
   /** For the confirmation of a subscription. */
   fetchUrl: FetchUrl;

@@ -19,9 +19,8 @@ import { allLogs, type LogRow } from "../store/tables/logs.ts";
 import type { App } from "./app.ts";
 import { toExecution, toLogLine } from "./convert.ts";
 import { filterOf } from "./logs/filter.ts";
-import type { FollowPace } from "./logs/follow-pace.ts";
 import { Members } from "./logs/members.ts";
-import { LogReader } from "./logs/reader.ts";
+import { type Follow, LogReader } from "./logs/reader.ts";
 
 /** How often a stream reads without a notification: another process may have written. */
 const fallbackMs = 1_000;
@@ -40,31 +39,44 @@ export async function* watchExecution(
   const filter = { ...allLogs, executionIds: [executionId] };
   const log = new LogReader(app.engine, orgId, filter, request.after === "" ? 0 : readCursor(request.after));
   let sent = "";
-  let pace: FollowPace | undefined;
-  const read = (): Promise<ExecutionRow | undefined> =>
-    app.engine.read(() => getExecution(orgId, executionId));
+  let follow: Follow | undefined;
+  let row: ExecutionRow | undefined;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  // Most notifications are about log entries of other executions.
+  const unsubscribe = app.notifier.subscribe(executionTopic(executionId), () => {
+    readAtMs = Number.NEGATIVE_INFINITY;
+  });
+  const read = (): Promise<ExecutionRow | undefined> => {
+    readAtMs = performance.now();
+    return app.engine.read(() => getExecution(orgId, executionId));
+  };
   try {
     while (!stopped.aborted) {
       // The state is read before the log: once it is final, the log of the execution is complete.
-      const row = await (pace === undefined ? read() : pace.read(read, () => 0));
+      if (performance.now() - readAtMs >= fallbackMs) {
+        row = await (follow === undefined ? read() : follow.pace.read(read));
+      }
       if (row === undefined) return;
       if (isEnd(row.status)) await app.logs.flush();
       const first = sent === "";
       const state = `${row.status} ${row.attempt} ${row.losses}`;
       if (first || (state !== sent && !isEnd(row.status))) yield executionEvent(row);
       sent = state;
-      for await (const entry of log.read(pace)) {
-        yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(entry) } });
+      for await (const entries of log.read(follow)) {
+        for (const entry of entries) {
+          yield create(WatchExecutionResponseSchema, { event: { case: "log", value: toLogLine(entry) } });
+        }
       }
       if (isEnd(row.status)) {
         if (!first) yield executionEvent(row);
         return;
       }
       await watcher.next(stopped);
-      pace = app.followPace;
+      follow = app.follow;
     }
   } finally {
     watcher.stop();
+    unsubscribe();
   }
 
   function executionEvent(row: Parameters<typeof toExecution>[0]): WatchExecutionResponse {
@@ -75,7 +87,7 @@ export async function* watchExecution(
 }
 
 export async function* tailLogs(
-  app: Pick<App, "engine" | "notifier" | "closing" | "followPace">,
+  app: Pick<App, "engine" | "notifier" | "closing" | "follow">,
   orgId: string,
   request: TailLogsRequest,
   signal: AbortSignal,
@@ -89,27 +101,34 @@ export async function* tailLogs(
   const stopped = AbortSignal.any([signal, app.closing]);
   const watcher = watch(app.notifier, [logTopic(orgId)], fallbackMs);
   let isComplete = true;
-  let pace: FollowPace | undefined;
+  let follow: Follow | undefined;
   try {
     if (after === "" && request.lines === undefined && since !== undefined) await log.startAtTime();
     else if (after === "") yield* (await log.tail(request.lines ?? defaultLines)).map(toResponse);
     do {
-      for await (const row of log.read(pace)) yield toResponse(row);
+      for await (const rows of log.read(follow)) for (const row of rows) yield toResponse(row);
       if (members?.isComplete === false && isComplete) {
         isComplete = false;
         yield create(TailLogsResponseSchema, { executionsOmitted: true });
       }
       if (!request.follow) return;
       await watcher.next(stopped);
-      pace = app.followPace;
+      follow = app.follow;
     } while (!stopped.aborted);
   } finally {
     watcher.stop();
   }
 }
 
+/** Streams that share a row share its message. */
+const responses = new WeakMap<LogRow, TailLogsResponse>();
+
 function toResponse(row: LogRow): TailLogsResponse {
-  return create(TailLogsResponseSchema, { log: toLogLine(row) });
+  const known = responses.get(row);
+  if (known !== undefined) return known;
+  const response = create(TailLogsResponseSchema, { log: toLogLine(row) });
+  responses.set(row, response);
+  return response;
 }
 
 /** The position of the entry. Earlier versions appended the id of an execution. */

@@ -8,6 +8,7 @@ import { TailLogsRequestSchema } from "../../proto/svc/v1/execution_pb.ts";
 import { Notifier } from "../../server/executions/notifier.ts";
 import { tailLogs } from "../../server/services/follow.ts";
 import { FollowPace } from "../../server/services/logs/follow-pace.ts";
+import { SharedBatches } from "../../server/services/logs/shared-batches.ts";
 import type { Engine, Program, Row, Statement } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { insertLogs } from "../../server/store/tables/logs.ts";
@@ -29,7 +30,7 @@ test("a filter that matches nothing does not read the same entries again", async
     engine: reads.engine,
     notifier: new Notifier(engine),
     closing: stop.signal,
-    followPace: new FollowPace(stop.signal),
+    follow: { pace: new FollowPace(stop.signal), batches: new SharedBatches() },
   };
   const request = create(TailLogsRequestSchema, { follow: true, lines: 0, environment: "none" });
   const end = tailLogs(app, orgId, request, stop.signal).next();

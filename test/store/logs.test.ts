@@ -57,10 +57,8 @@ function interrupted(engine: Engine, pause: () => Promise<unknown>): Engine {
   return { ordered: engine.ordered, read, write: engine.write, listen: engine.listen, close: engine.close };
 }
 
-async function collect(rows: AsyncIterable<LogRow>): Promise<LogRow[]> {
-  const all: LogRow[] = [];
-  for await (const row of rows) all.push(row);
-  return all;
+async function collect(batches: AsyncIterable<readonly LogRow[]>): Promise<LogRow[]> {
+  return (await Array.fromAsync(batches)).flat();
 }
 
 const messages = (rows: readonly LogRow[]) => rows.map(({ message }) => message);

@@ -1,9 +1,8 @@
 /** Calls a streaming method and sends its messages as newline-delimited JSON. */
-import { toJson } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { type Message, toJson } from "@bufbuild/protobuf";
 import { errorJson, toPublicError } from "../../errors.ts";
-import type { Response } from "../answer.ts";
 import type { StreamMethod } from "../internal/local-calls.ts";
+import { StreamWriter } from "../stream-writer.ts";
 import { jsonWriteOptions } from "../wire.ts";
 import type { Call } from "./call.ts";
 
@@ -12,6 +11,7 @@ const firstItemMs = 100;
 
 export async function sendStream(call: Call<StreamMethod>, report: (error: unknown) => void): Promise<void> {
   const { calls, method, timeoutMs, signal, response } = call;
+  const writer = new StreamWriter(response);
   const start = () => {
     if (response.headersSent) return;
     response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
@@ -25,13 +25,16 @@ export async function sendStream(call: Call<StreamMethod>, report: (error: unkno
     const answer = await calls.stream(call);
     for await (const item of answer.message) {
       start();
-      const line = `${JSON.stringify(toJson(method.output, item, jsonWriteOptions))}\n`;
-      if (!response.write(line)) await drained(response, signal);
+      const caughtUp = writer.write(lineOf(method, item));
+      if (caughtUp !== null) await caughtUp;
+      if (writer.isClosed) break;
     }
+    writer.flush();
   } catch (error) {
     if (!response.headersSent) throw error;
     // The status is sent already: the last line names the error, and the reset tells that the stream is incomplete.
     if (signal.aborted) return void response.destroy();
+    writer.flush();
     const line = JSON.stringify({ error: errorJson(toPublicError(error, report)) });
     response.write(`${line}\n`, () => response.destroy());
     return;
@@ -42,17 +45,13 @@ export async function sendStream(call: Call<StreamMethod>, report: (error: unkno
   response.end();
 }
 
-function drained(response: Response, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onDrain = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    const onAbort = () => {
-      response.off("drain", onDrain);
-      reject(new ConnectError("The client disconnected.", Code.Canceled));
-    };
-    response.once("drain", onDrain);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
+/** Streams that send the same message share its line. */
+const lines = new WeakMap<Message, Uint8Array>();
+
+function lineOf({ output }: StreamMethod, message: Message): Uint8Array {
+  const known = lines.get(message);
+  if (known !== undefined) return known;
+  const line = Buffer.from(`${JSON.stringify(toJson(output, message, jsonWriteOptions))}\n`);
+  lines.set(message, line);
+  return line;
 }

@@ -46,15 +46,24 @@ function mapErrors(
   map: (error: unknown) => unknown,
 ): UnaryResponse | StreamResponse {
   if (!response.stream) return response;
-  const { message } = response;
+  return { ...response, message: mapErrorsOf(response.message, map) };
+}
+
+/** An asynchronous generator would take several times as long for each item. */
+function mapErrorsOf<T>(items: AsyncIterable<T>, map: (error: unknown) => unknown): AsyncIterable<T> {
   return {
-    ...response,
-    message: (async function* () {
-      try {
-        yield* message;
-      } catch (error) {
+    [Symbol.asyncIterator]() {
+      const iterator = items[Symbol.asyncIterator]();
+      const rethrow = (error: unknown) => {
         throw map(error);
-      }
-    })(),
+      };
+      return {
+        next: () => iterator.next().catch(rethrow),
+        return: async () => {
+          await iterator.return?.().catch(rethrow);
+          return { done: true, value: undefined };
+        },
+      };
+    },
   };
 }

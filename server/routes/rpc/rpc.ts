@@ -9,11 +9,7 @@ import {
   type HandlerContext,
 } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import {
-  compressionBrotli,
-  compressionGzip,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
 import { type Authenticator, checkScope, isPublic } from "../../auth/authenticator.ts";
 import { callerIn, type KeyOwner, senderValues, setCallerIn, setKeyOwner } from "../../auth/caller.ts";
 import { grpcDetails } from "../../errors/library.ts";
@@ -29,6 +25,7 @@ import type { RouterOptions } from "../wire.ts";
 import { corrected, percentEncode } from "./corrected.ts";
 import { sendEarlyError } from "./early-error.ts";
 import { messageBody, messagePace, unaryType } from "./message-body.ts";
+import { sendStream } from "./stream-response.ts";
 import { sendUnary } from "./unary-response.ts";
 import { toUniversalRequest } from "./universal-request.ts";
 
@@ -93,7 +90,7 @@ export function createRpcHandler({
         return sendUnary(response, answer);
       const rest = await sendEarlyError(request, response, answer);
       if (rest === null) return;
-      await universalResponseToNodeResponse(rest, response).catch((error: unknown) => {
+      await sendStream(response, rest).catch((error: unknown) => {
         // The client ended the call. Deno does not destroy its response.
         if (!response.destroyed && !call.signal.aborted) report(error, requestIdOf(request));
       });

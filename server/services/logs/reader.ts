@@ -14,17 +14,25 @@ import {
 } from "../../store/tables/logs.ts";
 import type { FollowPace } from "./follow-pace.ts";
 import type { Members } from "./members.ts";
+import type { LogBatch, SharedBatches } from "./shared-batches.ts";
 
 const batchSize = 500;
 /** Entries in one read of a stream that shares the time with others. */
-const pacedBatchSize = 50;
+const followedBatchSize = 100;
 /** Numbers of entries in one statement. The entries of executions have an index, and need no parts. */
 const partSize = 20_000;
+
+/** What streams that follow have in common. */
+export interface Follow {
+  pace: FollowPace;
+  batches: SharedBatches;
+}
 
 export class LogReader {
   readonly #engine: Engine;
   readonly #orgId: string;
   readonly #members: Members | undefined;
+  readonly #filterText: string;
   #filter: LogFilter;
   #seq: number;
 
@@ -36,38 +44,33 @@ export class LogReader {
     this.#engine = engine;
     this.#orgId = orgId;
     this.#filter = filter;
+    this.#filterText = JSON.stringify(filter);
     this.#seq = afterSeq;
     this.#members = members;
   }
 
   /**
-   * The entries up to the present end of the log.
+   * The entries up to the present end of the log, in batches.
    *
-   * @param pace - delays the reads of a stream that follows
+   * @param follow - for a stream that follows: its reads wait for their turn, and are shared with other streams
    */
-  async *read(pace?: FollowPace): AsyncGenerator<LogRow> {
-    const end =
-      pace === undefined
-        ? await this.#end()
-        : await pace.read(
-            () => this.#end(),
-            () => 0,
-          );
-    if (end <= this.#seq) return;
-    await this.#refresh();
-    const limit = pace === undefined ? batchSize : pacedBatchSize;
-    while (this.#seq < end) {
-      const above = this.#seq;
-      const upTo = this.#isIndexed ? end : Math.min(end, above + partSize);
-      const range = { above, upTo };
-      const read = (): Promise<LogRow[]> =>
-        this.#engine.read(() => firstLogs(this.#orgId, this.#filter, range, limit));
-      const rows = pace === undefined ? await read() : await pace.read(read, ({ length }) => length);
-      yield* rows;
-      this.#seq = rows.length < limit ? upTo : (rows.at(-1)?.seq ?? upTo);
+  async *read(follow?: Follow): AsyncGenerator<readonly LogRow[]> {
+    let end: number | null = null;
+    const next = async (): Promise<LogBatch | null> => {
+      if (end === null) {
+        end = await this.#end();
+        if (end > this.#seq) await this.#refresh();
+      }
+      return end > this.#seq ? this.#batch(end, follow) : null;
+    };
+    do {
+      const batch = await (follow === undefined ? next() : follow.pace.read(next));
+      if (batch === null) return;
+      this.#seq = batch.upTo;
+      yield batch.rows;
       // SQLite answers without leaving this turn of the event loop.
-      if (this.#seq < end) await setImmediate();
-    }
+      if (follow === undefined) await setImmediate();
+    } while (end === null || this.#seq < end);
   }
 
   /** The last `limit` entries, oldest first. `read` continues after them. */
@@ -95,6 +98,21 @@ export class LogReader {
   async startAtTime(): Promise<void> {
     const end = await this.#end();
     this.#seq = await this.#engine.read(() => logStart(this.#orgId, this.#filter.sinceMs, end));
+  }
+
+  /** Entries of single executions are not shared: few streams follow the same one. */
+  #batch(end: number, follow: Follow | undefined): Promise<LogBatch> {
+    if (follow === undefined) return this.#readBatch(end, batchSize);
+    if (this.#isIndexed) return this.#readBatch(end, followedBatchSize);
+    const key = `${this.#orgId} ${this.#seq} ${this.#filterText}`;
+    return follow.batches.read(key, () => this.#readBatch(end, followedBatchSize));
+  }
+
+  async #readBatch(end: number, limit: number): Promise<LogBatch> {
+    const above = this.#seq;
+    const upTo = this.#isIndexed ? end : Math.min(end, above + partSize);
+    const rows = await this.#engine.read(() => firstLogs(this.#orgId, this.#filter, { above, upTo }, limit));
+    return { rows, upTo: rows.length < limit ? upTo : (rows.at(-1)?.seq ?? upTo) };
   }
 
   get #isIndexed(): boolean {
