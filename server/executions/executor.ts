@@ -176,7 +176,8 @@ export class Executor {
       concurrency: limits.concurrency,
       start: (row) => attempts.start(row),
     });
-    const sweeper = new Sweeper({ ...common, claims });
+    const leases = new Leases({ ...common, running });
+    const sweeper = new Sweeper({ ...common, claims, leases });
     const outcomes = new OutcomeWriter(options, {
       ...common,
       responses: this.#responses,
@@ -188,7 +189,7 @@ export class Executor {
       outcomes,
       release: (row) => claims.release(row),
     });
-    this.#parts = { pools, claims, attempts, leases: new Leases({ ...common, running }), sweeper };
+    this.#parts = { pools, claims, attempts, leases, sweeper };
     return this.#parts;
   }
 }

@@ -1,8 +1,9 @@
-/** Leases while a worker shuts down. */
+/** Leases while a worker shuts down, and while the store is away. */
 import { expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../../../server/store/engine.ts";
 import { newExecution, newExecutor } from "../../support/executor.ts";
 import { pass, settle, useFakeClock } from "../../support/fake-clock.ts";
+import { FaultyEngine } from "../../support/faulty-engine.ts";
 import { HandPool } from "../../support/hand-pool.ts";
 import { openStore, rows } from "../../support/store.ts";
 
@@ -46,4 +47,40 @@ test("an execution that ends during the grace period of a shutdown runs once", a
   expect(await rows(engine, "SELECT status, output, losses FROM executions")).toEqual([
     { status: "succeeded", output: '"first"', losses: 0 },
   ]);
+});
+
+test("workers keep their executions when the store was away for longer than a lease", async () => {
+  useFakeClock();
+  const engine = new FaultyEngine(openStore());
+  const workers = [];
+  for (const owner of ["srv_one", "srv_two", "srv_three"]) {
+    const worker = await startWorker(engine, owner);
+    await worker.executor.enqueue(newExecution(), null);
+    workers.push(worker);
+    // Their heartbeats are at different times.
+    await pass(1_500);
+  }
+  engine.isDown = true;
+  await pass(20_000);
+  engine.isDown = false;
+  await pass(30_000);
+  expect(workers.map(({ pool }) => pool.attempts.length)).toEqual([1, 1, 1]);
+});
+
+test("another worker is judged again some time after the store was away", async () => {
+  useFakeClock();
+  const store = openStore();
+  const engine = new FaultyEngine(store);
+  const lost = new FaultyEngine(store);
+  const one = await startWorker(lost, "srv_one");
+  const two = await startWorker(engine, "srv_two");
+  await one.executor.enqueue(newExecution(), null);
+  await settle();
+  for (const each of [engine, lost]) each.isDown = true;
+  await pass(20_000);
+  engine.isDown = false;
+  await pass(15_000);
+  expect(two.pool.attempts).toHaveLength(0);
+  await pass(10_000);
+  expect(two.pool.attempts).toHaveLength(1);
 });
