@@ -1,5 +1,5 @@
-/** Requeues running executions whose worker has ended or stopped responding. */
-import type { Engine, Program } from "../store/engine.ts";
+/** Requeues running executions whose worker has ended or stopped responding, or does not know that it holds them. */
+import { type Engine, notify, type Program } from "../store/engine.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
 import { lockExecutionsOf } from "../store/tables/leases.ts";
 import { afterLoss, delayAfterLossMs } from "./states.ts";
@@ -26,6 +26,24 @@ export async function requeueAbandoned(
       yield* applyTransitions(rows.map((row) => lossOf(row, rows.length === 1, reason)));
     });
   }
+}
+
+/**
+ * Requeues executions of this worker that it has not started: the commit of their claim or acceptance took effect, and its
+ * answer was lost.
+ *
+ * @param isStray - whether this worker still does not know the execution, when its row is locked
+ */
+export async function requeueStrays(
+  engine: Engine,
+  owner: string,
+  isStray: (row: RunningExecution) => boolean,
+): Promise<void> {
+  await engine.write(function* () {
+    const rows = (yield* lockExecutionsOf(owner)).filter(isStray);
+    yield* applyTransitions(rows.map((row) => lossOf(row, false, "The store did not confirm its start.")));
+    for (const id of new Set(rows.map((row) => row.deployment_id))) yield* notify("queued", id);
+  });
 }
 
 function lossOf(row: RunningExecution, counts: boolean, reason: string): Change {

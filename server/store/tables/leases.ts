@@ -95,6 +95,7 @@ const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?1, lease_o
 FROM ROWS(${LEASE_COLUMNS}) r WHERE ${HELD}`;
 const EXTEND = `UPDATE executions SET lease_until = ?1 WHERE status = 'running' AND lease_owner = ?2
 RETURNING execution_id, attempt, losses, cancel_requested`;
+const SELECT_HELD = "SELECT 1 AS held FROM executions WHERE status = 'running' AND lease_owner = ?1 LIMIT 1";
 const SELECT_CANCELLED =
   "SELECT execution_id FROM executions WHERE status = 'running' AND lease_owner = ?1 AND cancel_requested = 1";
 const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
@@ -223,6 +224,11 @@ export function* insertAttempts(attempts: readonly FailedAttempt[]): Program<voi
 /** Extends all leases of a worker and returns them with their cancellation requests. */
 export function* extendLeases(owner: string, untilMs: number): Program<ExtendedLease[]> {
   return yield* all<ExtendedLease>(EXTEND, untilMs, owner);
+}
+
+/** Whether a worker holds leases. */
+export function* holdsLeases(owner: string): Program<boolean> {
+  return (yield* all(SELECT_HELD, owner)).length > 0;
 }
 
 /** The executions of a worker whose cancellation was requested. */

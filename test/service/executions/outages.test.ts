@@ -1,6 +1,7 @@
-/** Leases while a worker shuts down, and while the store is away. */
+/** Leases while a worker shuts down, while the store is away, and after a commit without an answer. */
 import { expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../../../server/store/engine.ts";
+import { insertExecution } from "../../../server/store/tables/new-executions.ts";
 import { newExecution, newExecutor } from "../../support/executor.ts";
 import { pass, settle, useFakeClock } from "../../support/fake-clock.ts";
 import { FaultyEngine } from "../../support/faulty-engine.ts";
@@ -84,3 +85,29 @@ test("another worker is judged again some time after the store was away", async 
   await pass(10_000);
   expect(two.pool.attempts).toHaveLength(1);
 });
+
+test.each(["claim", "acceptance"])(
+  "an execution whose %s got no answer runs within a minute",
+  async (write) => {
+    useFakeClock();
+    const store = openStore();
+    const engine = new FaultyEngine(store);
+    const { executor, pool } = await startWorker(engine, "srv_one");
+    if (write === "claim") {
+      await store.write(() => insertExecution(newExecution()));
+      // The notification has made the executor claim.
+      engine.losesNextAnswer = true;
+    } else {
+      engine.losesNextAnswer = true;
+      await expect(executor.enqueue(newExecution(), null)).rejects.toThrow("unknown");
+    }
+    await pass(2_000);
+    expect(pool.attempts).toHaveLength(0);
+    expect(await rows(store, "SELECT status FROM executions")).toEqual([{ status: "running" }]);
+    await pass(58_000);
+    expect(pool.attempts).toHaveLength(1);
+    expect(await rows(store, "SELECT status, losses, runner_losses FROM executions")).toEqual([
+      { status: "running", losses: 1, runner_losses: 0 },
+    ]);
+  },
+);
