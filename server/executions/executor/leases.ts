@@ -3,7 +3,7 @@
  * when the heartbeat does not find it: its execution is aborted, because another worker may run it already.
  *
  * A lease whose execution does not run here is a *stray*: the commit of its claim or acceptance took effect, but the write
- * failed. The heartbeat extends it with the others, so that no other worker would take it over.
+ * failed. The heartbeat extends it too, so that no other worker would take it over.
  */
 import type { Engine } from "../../store/engine.ts";
 import { type ExtendedLease, extendLeases, holdsLeases, listCancelled } from "../../store/tables/leases.ts";
