@@ -35,6 +35,8 @@ export class Claims {
   readonly #claiming = new Set<string>();
   /** The organizations of deployments. */
   readonly #organizations = new Map<string, string>();
+  /** How many waits each execution without a slot has. */
+  readonly #waits = new Map<RunningExecution, number>();
   #pumping = false;
 
   constructor(options: ClaimOptions) {
@@ -72,14 +74,20 @@ export class Claims {
     if (this.#ready.size > 0) this.#pump();
   }
 
-  /** Releases the slot of an execution during `wait`. */
-  async withoutSlot<T>({ org_id, deployment_id }: RunningExecution, wait: () => Promise<T>): Promise<T> {
-    this.#limiter.hold(org_id, deployment_id, -1);
+  /** Releases the slot of an execution during `wait`. An execution that waits several times at once has one slot. */
+  async withoutSlot<T>(row: RunningExecution, wait: () => Promise<T>): Promise<T> {
+    const waits = this.#waits.get(row) ?? 0;
+    this.#waits.set(row, waits + 1);
+    if (waits === 0) this.release(row);
     try {
-      this.#pump();
       return await wait();
     } finally {
-      this.#limiter.hold(org_id, deployment_id, 1);
+      const left = (this.#waits.get(row) ?? 1) - 1;
+      if (left > 0) this.#waits.set(row, left);
+      else {
+        this.#waits.delete(row);
+        this.#limiter.hold(row.org_id, row.deployment_id, 1);
+      }
     }
   }
 
@@ -128,6 +136,8 @@ export class Claims {
         for (const row of rows) start(row);
       } finally {
         this.#limiter.hold(orgId, deploymentId, claimed - limit);
+        // Other deployments had no room while this one held all of it.
+        if (claimed < limit && this.#ready.size > 0) this.#pump();
       }
     }
     const isDrained = claimed < limit;
