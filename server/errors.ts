@@ -104,6 +104,14 @@ export function toPublicError(thrown: unknown, report: (error: unknown) => void)
     report(thrown);
     return fail("STORE_UNAVAILABLE", "The service cannot write to its store at the moment.");
   }
+  if (thrown instanceof Error && thrown.name === "StoreLost") {
+    report(thrown);
+    // Without `retry-after`: clients would repeat a call that may have happened.
+    return fail(
+      "OUTCOME_UNKNOWN",
+      "The service lost its store while it stored the request, which may have happened.",
+    );
+  }
   if (thrown instanceof Error && thrown.name === "StoreUnavailable") {
     report(thrown);
     const headers = { "retry-after": "1" };

@@ -1,9 +1,12 @@
 /** The PostgreSQL engine when the database or the connection fails. */
 import { setTimeout } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { RetryInfoSchema } from "../../proto/google/rpc/error_details_pb.ts";
+import { reasonIn } from "../../server/errors/details.ts";
+import { toPublicError } from "../../server/errors.ts";
 import { all, type Engine, first, notify, type Program, run } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
-import { StoreUnavailable } from "../../server/store/unavailable.ts";
+import { StoreLost, StoreUnavailable } from "../../server/store/unavailable.ts";
 import { onDatabase } from "../support/postgres/databases.ts";
 import { DatabaseProxy } from "../support/postgres/proxy.ts";
 import { newDatabase, openDatabase } from "./stores.ts";
@@ -107,6 +110,26 @@ test("rejects calls with StoreUnavailable when the database is away, and recover
   proxy.down = false;
   await vi.waitFor(() => engine.write(() => run(insert, 2)), { timeout: 10_000 });
   expect(await idsIn(url)).toEqual([2]);
+});
+
+test("tells when a write may have happened, so that clients do not repeat it", async () => {
+  const url = await newDatabase();
+  await withThings(url);
+  const proxy = await newProxy(url);
+  const engine = await openDatabase({ url: proxy.url, waitMs: 300, outcomeMs: 300 });
+  const isCommitted = commitWatcher();
+  proxy.toClient = (chunk) => {
+    if (!isCommitted(chunk)) return true;
+    proxy.down = true;
+    proxy.cut();
+    return false;
+  };
+  const error = await engine.write(() => run(insert, 1)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StoreLost);
+  expect(await idsIn(url)).toEqual([1]);
+  const shown = toPublicError(error, () => {});
+  expect(reasonIn(shown)).toBe("OUTCOME_UNKNOWN");
+  expect(shown.findDetails(RetryInfoSchema)).toEqual([]);
 });
 
 test("limits the callers that wait for a connection", async () => {

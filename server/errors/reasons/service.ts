@@ -5,6 +5,7 @@ import type { ReasonRow } from "./row.ts";
 export type ServiceReason =
   | "STARTING"
   | "STORE_UNAVAILABLE"
+  | "OUTCOME_UNKNOWN"
   | "STORAGE_UNAVAILABLE"
   | "UNAVAILABLE"
   | "INTERNAL";
@@ -19,6 +20,11 @@ export const service: Readonly<Record<ServiceReason, ReasonRow>> = {
     code: Code.Unavailable,
     meaning: "The service cannot reach its store or write to it.",
     advice: "Retry later; the operator finds the cause in the log of the service.",
+  },
+  OUTCOME_UNKNOWN: {
+    code: Code.Unavailable,
+    meaning: "The service lost its store during a commit: the request may have happened.",
+    advice: "Check before you repeat it, or repeat it with the same `Idempotency-Key`.",
   },
   STORAGE_UNAVAILABLE: {
     code: Code.Unavailable,

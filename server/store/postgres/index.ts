@@ -15,7 +15,7 @@ import { describeDatabase } from "../../config/database-url.ts";
 import { log } from "../../telemetry/log/index.ts";
 import { metrics, secondsSince } from "../../telemetry/metrics/index.ts";
 import type { Engine, Listener, Program, Row, Topic } from "../engine.ts";
-import { StoreUnavailable } from "../unavailable.ts";
+import { StoreLost, StoreUnavailable } from "../unavailable.ts";
 import { Connection, type Timeouts } from "./connection.ts";
 import { ConnectionLost, isOverload, isTransient, PostgresError } from "./errors.ts";
 import { migratePostgres } from "./migrate.ts";
@@ -31,14 +31,14 @@ export interface PostgresOptions {
   /** For how long a call waits for a connection. Default: 5,000. */
   waitMs?: number;
   timeouts?: Partial<Timeouts>;
+  /** For how long the outcome of a commit is looked up, in milliseconds. Default: 30,000. */
+  outcomeMs?: number;
   /** The name of the connections in `pg_stat_activity`. Default: `svc`, which marks servers. */
   applicationName?: string;
 }
 
 const maxWaiting = 10_000;
 const maxRepeats = 20;
-/** For how long the outcome of a commit is looked up. */
-const outcomeMs = 30_000;
 
 /** A connection for writes, with its row in `commit_marks`. */
 class Writer implements Poolable {
@@ -84,12 +84,15 @@ class PostgresEngine implements Engine {
   readonly #open: () => Promise<Connection>;
   readonly #openWith: (limits: Partial<Timeouts>) => Promise<Connection>;
   readonly #waitMs: number;
+  readonly #outcomeMs: number;
   readonly #running = new Set<Promise<unknown>>();
   #closing = false;
 
-  constructor({ url, connections = 9, waitMs = 5_000, timeouts, applicationName = "svc" }: PostgresOptions) {
+  constructor(options: PostgresOptions) {
+    const { url, connections = 9, waitMs = 5_000, timeouts, applicationName = "svc" } = options;
     const limits = { connectMs: 5_000, statementMs: 30_000, lockMs: 10_000, ...timeouts };
     this.#waitMs = waitMs;
+    this.#outcomeMs = options.outcomeMs ?? 30_000;
     this.#openWith = (other) => Connection.open(url, { ...limits, ...other }, applicationName);
     this.#open = () => Connection.open(url, limits, applicationName);
     const bounds = { maxWaiting, waitMs };
@@ -213,7 +216,7 @@ class PostgresEngine implements Engine {
 
   /** Whether the transaction of a mark took effect. Waits for the end of a transaction that still runs. */
   async #wasCommitted({ writer, number }: Mark): Promise<boolean> {
-    const deadline = performance.now() + outcomeMs;
+    const deadline = performance.now() + this.#outcomeMs;
     for (;;) {
       try {
         const connection = await this.#readers.acquire();
@@ -226,7 +229,7 @@ class PostgresEngine implements Engine {
         }
       } catch (error) {
         if (performance.now() > deadline) {
-          throw new StoreUnavailable("The store is unreachable, and the outcome of a write is unknown.", {
+          throw new StoreLost("The store is unreachable, and the outcome of a write is unknown.", {
             cause: error,
           });
         }
