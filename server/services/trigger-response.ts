@@ -18,7 +18,8 @@ export async function triggerResponse(
 ): Promise<TriggerWebhookResponse> {
   const { executionId, replayed } = accepted;
   const prefer = context.requestHeader.get("prefer");
-  const { status, waitSeconds, output, failure } = await app.waiters.result(orgId, accepted, prefer);
+  const result = await app.waiters.result(orgId, accepted, prefer, context.signal);
+  const { status, waitSeconds, output, failure } = result;
   const headers: Record<string, string> = { location: `/api/v1/executions/${executionId}` };
   if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
   if (failure !== null) throw executionFailed(failure, executionId, { status: 500, headers });

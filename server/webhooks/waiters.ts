@@ -37,17 +37,24 @@ export class Waiters {
     this.#closing = closing;
   }
 
-  /** Waits as the header prefers; without a preference returns immediately. */
+  /**
+   * Waits as the header prefers; without a preference returns immediately.
+   *
+   * @param gone - aborts when the sender is gone
+   */
   async result(
     orgId: string,
     { executionId, replayed }: { executionId: string; replayed: boolean },
     prefer: string | string[] | null | undefined,
+    gone: AbortSignal,
   ): Promise<TriggerResult> {
     const waitSeconds = parsePreferWait(prefer);
     const waiting =
       waitSeconds === null
         ? null
-        : await this.#counted(orgId, () => this.#wait(orgId, executionId, waitSeconds * 1000, hasEnded));
+        : await this.#counted(orgId, () =>
+            this.#wait(orgId, executionId, waitSeconds * 1000, hasEnded, gone),
+          );
     if (waiting === null) {
       const row = replayed ? await this.#engine.read(() => getExecution(orgId, executionId)) : undefined;
       return { status: row?.status ?? "queued", waitSeconds: null, output: null, failure: null };
@@ -95,11 +102,10 @@ export class Waiters {
     executionId: string,
     timeoutMs: number,
     isOver: (row: ExecutionRow) => boolean,
-    gone?: AbortSignal,
+    gone: AbortSignal,
   ): Promise<ExecutionRow | undefined> {
     const watcher = watch(this.#notifier, [executionTopic(executionId)], fallbackMs);
-    const signals = [AbortSignal.timeout(timeoutMs), this.#closing, ...(gone === undefined ? [] : [gone])];
-    const signal = AbortSignal.any(signals);
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing, gone]);
     try {
       for (;;) {
         const row = await this.#engine.read(() => getExecution(orgId, executionId));

@@ -35,7 +35,7 @@ import type { Match } from "../rest/http-rule.ts";
 import { readAddress } from "./address.ts";
 import { readOtherContent, readRaw } from "./content.ts";
 import { answerEvent, answerPreflight } from "./handshake.ts";
-import { acknowledgementOf, sendEmpty, sendResult } from "./response.ts";
+import { acknowledgementOf, goneSignal, sendEmpty, sendResult } from "./response.ts";
 import { verify } from "./verify.ts";
 
 const bodyTimeoutMs = 30_000;
@@ -227,7 +227,13 @@ async function accept(
     sendJson(response, 202, `{"execution_id":"${executionId}","status":"queued"}`, headers);
     return;
   }
-  const { status, waitSeconds, output, failure } = await app.waiters.result(route.orgId, accepted, prefer);
+  const { status, waitSeconds, output, failure } = await app.waiters.result(
+    route.orgId,
+    accepted,
+    prefer,
+    goneSignal(response),
+  );
+  if (response.destroyed) return;
   if (waitSeconds !== null) headers["preference-applied"] = `wait=${waitSeconds}`;
   if (failure !== null) {
     sendJson(response, 500, executionFailure(failure, executionId), headers);

@@ -25,6 +25,13 @@ export function sendEmpty(response: Response, headers: Record<string, string>): 
   response.end();
 }
 
+/** Aborts when the sender closes the connection. */
+export function goneSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return gone.signal;
+}
+
 /** Waits for the response of the execution, or for its end, and sends it. */
 export async function sendResult(
   app: App,
@@ -34,9 +41,8 @@ export async function sendResult(
   { timeoutSeconds, late }: OutputResponse,
   headers: Record<string, string>,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const result = await app.waiters.response(route.orgId, executionId, timeoutSeconds * 1000, gone.signal);
+  const gone = goneSignal(response);
+  const result = await app.waiters.response(route.orgId, executionId, timeoutSeconds * 1000, gone);
   if (response.destroyed) return;
   if (result.response !== null) {
     sendResponse(response, parseStored<AttemptResponse>(result.response), headers);
