@@ -59,7 +59,16 @@ export async function signIn(page: Page, key: string): Promise<void> {
 /** Serious and critical faults that axe finds in the page. */
 export async function seriousFaults(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  const results = (await page.evaluate("axe.run()")) as axe.AxeResults;
+  return await faultsOf(page, "axe.run()");
+}
+
+/** Texts whose contrast is too low, in a page whose faults were asked for. */
+export async function lowContrasts(page: Page): Promise<string[]> {
+  return await faultsOf(page, 'axe.run({ runOnly: ["color-contrast"] })');
+}
+
+async function faultsOf(page: Page, expression: string): Promise<string[]> {
+  const results = (await page.evaluate(expression)) as axe.AxeResults;
   return results.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${target.join(" ")}`));

@@ -8,7 +8,16 @@ import { call, ended, ok } from "../support/rest.ts";
 import { root } from "../support/runtimes.ts";
 import type { ExecutionJson } from "../support/shapes.ts";
 import { onRuntime } from "../support/suite.ts";
-import { launch, openConsole, phone, problems, seriousFaults, signIn, wide } from "./browser.ts";
+import {
+  launch,
+  lowContrasts,
+  openConsole,
+  phone,
+  problems,
+  seriousFaults,
+  signIn,
+  wide,
+} from "./browser.ts";
 
 /** Set to a folder, the tests write screenshots there. */
 const shots = process.env.SCREENSHOTS;
@@ -392,23 +401,24 @@ onRuntime("node", "the console", {}, (server) => {
     await page.context().close();
   });
 
-  test.each(["light", "dark"] as const)(
-    "has no serious fault for assistive technology (%s)",
-    async (theme) => {
-      const page = await signedIn({ theme });
-      const tree = await run("backlog");
-      await ended(server, tree);
-      const faults: string[] = [];
-      for (const path of [...pages, `executions/${tree}`]) {
-        await page.goto(`${server.url}/console/#/${path}`);
-        await page.locator("h1").first().waitFor();
-        await page.locator(".loading").waitFor({ state: "detached" });
-        faults.push(...(await seriousFaults(page)).map((fault) => `${path}: ${fault}`));
-      }
-      expect(faults).toEqual([]);
-      await page.context().close();
-    },
-  );
+  test("has no serious fault for assistive technology, in light and in dark colours", async () => {
+    const page = await signedIn();
+    const tree = await run("backlog");
+    await ended(server, tree);
+    const faults: string[] = [];
+    for (const path of [...pages, `executions/${tree}`]) {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto(`${server.url}/console/#/${path}`);
+      await page.locator("h1").first().waitFor();
+      await page.locator(".loading").waitFor({ state: "detached" });
+      faults.push(...(await seriousFaults(page)).map((fault) => `${path}: ${fault}`));
+      // The colours are all that differs.
+      await page.emulateMedia({ colorScheme: "dark" });
+      faults.push(...(await lowContrasts(page)).map((fault) => `${path}, dark: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
 
   describe.runIf(shots !== undefined)("screenshots", () => {
     test.each([
