@@ -13,7 +13,7 @@ import { type Options, type Result, svc } from "./process.ts";
  * while another runs have their own process in any case.
  */
 export function command(runtime: Runtime, args: readonly string[], options: Options = {}): Promise<Result> {
-  const stays = ["serve", "dev", "test", "mcp", "admin"].includes(args[0] ?? "");
+  const stays = ["serve", "dev", "mcp", "admin"].includes(args[0] ?? "");
   if (process.env.ALL_RUNTIMES !== undefined || stays || options.onOutput !== undefined || isHostBusy)
     return svc(runtime, args, options);
   return hosted(runtime, {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { differences } from "../../project/plan/json-differences.ts";
 import { commandRuntimes } from "../support/runtimes.ts";
+import { command } from "./command.ts";
 import { newProjectFiles, projectFile, projectFolder, svc, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
@@ -44,20 +45,20 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
       "event.json": '{"order": {"items": [{"sku": "A1"}]}}',
     });
     const env = { SVC_SECRET_TOKEN: "t0p" };
-    const mapped = await svc(runtime, ["test", "one", "--webhook", "hook", "--data", "event.json"], {
+    const mapped = await command(runtime, ["test", "one", "--webhook", "hook", "--data", "event.json"], {
       cwd,
       env,
     });
     expect(mapped).toEqual({ code: 0, stdout: '[\n  "A1"\n]\n', stderr: "one  saw A1 t0p run\n" });
 
-    const failed = await svc(runtime, ["test", "one", "--data", "event.json"], { cwd });
+    const failed = await command(runtime, ["test", "one", "--data", "event.json"], { cwd });
     expect(failed.stderr).toMatch(
       /^one {2}saw undefined undefined run\nerror: one failed: RangeError: no sku\n +at .*agents\/one\.js:1/,
     );
     expect(failed).toMatchObject({ code: 1, stdout: "" });
 
     await writeFiles(cwd, { "samples/one.json": "{}", "samples/other.json": "{}" });
-    const all = await svc(runtime, ["test"], { cwd });
+    const all = await command(runtime, ["test"], { cwd });
     expect(all.stdout).toMatch(/^✖ one {2}samples\/one\.json, .*\n {2}RangeError: no sku\n +at /);
     expect(all.stderr).toMatch(
       /warning: samples\/other\.json matches no agent.*\n(.|\n)*1 of 1 run failed\.\n$/,
@@ -68,11 +69,11 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
   test("svc test enforces the timeout and reports modules that do not load", async () => {
     const cwd = await projectFolder("loop", { "agents/loop.js": "export default () => { for (;;); };" });
     await writeFiles(cwd, { "svc-project.yaml": `${projectFile("loop")}    timeout: 1\n` });
-    const looped = await svc(runtime, ["test", "loop", "--data", "-"], { cwd, input: "{}" });
+    const looped = await command(runtime, ["test", "loop", "--data", "-"], { cwd, input: "{}" });
     expect(looped.stderr).toMatch(/^error: loop failed: \w*Timeout\w*: /);
     expect(looped).toMatchObject({ code: 1, stdout: "" });
     await writeFiles(cwd, { "agents/loop.js": "import './absent.js';\nexport default () => 1;\n" });
-    const broken = await svc(runtime, ["test"], { cwd });
+    const broken = await command(runtime, ["test"], { cwd });
     expect(broken.stderr).toMatch(/agents\/loop\.js:1(.|\n)*absent\.js/);
     expect(broken).toMatchObject({ code: 1, stdout: "" });
   });
@@ -90,12 +91,12 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
       "samples/order.json": "{}",
       ".env": "TOKEN=abc\nSVC_SECRET_EMPTY=\n",
     });
-    const all = await svc(runtime, ["test"], { cwd });
+    const all = await command(runtime, ["test"], { cwd });
     expect(all.stdout).toMatch(
       /^✔ flaky .*, 3 attempts\n {2}attempt 1: Error: try 1\n {2}attempt 2: Error: try 2\n✔ order .*, 2 attempts\n {2}attempt 1: Error: first\n$/,
     );
     expect(all.code).toBe(0);
-    const order = await svc(runtime, ["test", "order", "--data", "{}"], {
+    const order = await command(runtime, ["test", "order", "--data", "{}"], {
       cwd,
       env: { SVC_SECRET_TOKEN: "xyz" },
     });
@@ -111,11 +112,11 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
         "export default (input, ctx) => { ctx.respond({ status: 201, body: 'done' }); return 1; };",
       "samples/one.json": "{}",
     });
-    const all = await svc(runtime, ["test"], { cwd });
+    const all = await command(runtime, ["test"], { cwd });
     expect(all.stdout).toContain("\n  responds with 201, text/plain; charset=utf-8, 4 B\n");
-    const single = await svc(runtime, ["test", "one", "--data", "samples/one.json"], { cwd });
+    const single = await command(runtime, ["test", "one", "--data", "samples/one.json"], { cwd });
     expect(single).toMatchObject({ stdout: "1\n", stderr: expect.stringContaining("responds with 201") });
-    const json = await svc(runtime, ["test", "one", "--data", "samples/one.json", "--json"], { cwd });
+    const json = await command(runtime, ["test", "one", "--data", "samples/one.json", "--json"], { cwd });
     expect(JSON.parse(json.stdout).response).toEqual({
       status: 201,
       headers: { "content-type": "text/plain; charset=utf-8" },
@@ -126,7 +127,7 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
   test("svc webhook test prints the input that a field mapping produces", async () => {
     const cwd = await projectFolder("mapped", { "agents/mapped.js": "export default () => 1;" });
     const run = (input: string, ...more: string[]) =>
-      svc(runtime, ["webhook", "test", "hook", "--data", "-", ...more], { cwd, input });
+      command(runtime, ["webhook", "test", "hook", "--data", "-", ...more], { cwd, input });
     const found = await run('{"order": {"items": [{"sku": 7}]}}');
     expect(found.stdout).toMatch(
       /^Mapping\n {2}order\.items\[0\]\.sku → sku {2}number\n\nInput\n {2}\{\n {4}"sku": 7\n/,
@@ -170,12 +171,12 @@ describe.each(commandRuntimes("bun"))("without a service on %s,", (runtime) => {
     const decision = JSON.parse((await run("{}", "--json")).stdout);
     expect(decision).toMatchObject({ event: null, ignored: "The request does not name its event." });
 
-    const unknown = await svc(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
+    const unknown = await command(runtime, ["webhook", "test", "hok", "--data", "-"], { cwd, input: "{}" });
     expect(unknown.stderr).toMatch(
       /^error: No webhook "hok".*did you mean "hook".*\nhint: {2}Defined webhooks: hook\.\n$/,
     );
     expect(unknown.code).toBe(1);
-    const missing = await svc(runtime, ["webhook", "test", "hook"], { cwd });
+    const missing = await command(runtime, ["webhook", "test", "hook"], { cwd });
     expect(missing.stderr).toMatch(/^error: --data is required\./);
     expect(missing.code).toBe(2);
   });
