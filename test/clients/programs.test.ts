@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
 import { HealthService } from "../../proto/svc/v1/health_pb.ts";
 import { deploy } from "../support/project.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const run = promisify(execFile);
 const python = ["python3", "/usr/bin/python3"].find((program) => succeeds(program, "-c", "import grpc"));
@@ -16,7 +16,7 @@ const curl = succeeds("curl", "--version");
 if (python === undefined) console.log("Skipped the Python client: python3 has no package grpcio.");
 if (!curl) console.log("Skipped curl: it is not on the PATH.");
 
-onEveryRuntime("other clients", {}, (server) => {
+onRuntime("deno", "other clients", {}, (server) => {
   test.runIf(python !== undefined)("a Python client of grpcio calls it", async () => {
     const script = fileURLToPath(new URL("client.py", import.meta.url));
     const { stdout } = await run(python ?? "", [script, new URL(server.url).host, server.apiKey], {

@@ -19,7 +19,7 @@ import {
   type ServerReflectionResponse,
 } from "../../proto/grpc/reflection/v1/reflection_pb.ts";
 import { bareEnvironment, bin, commandRuntimes } from "../support/runtimes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 import { GrpcJs, type Message } from "./grpc-js.ts";
 
 const transports: Record<string, (baseUrl: string) => Transport> = {
@@ -28,7 +28,7 @@ const transports: Record<string, (baseUrl: string) => Transport> = {
   Connect: (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2" }),
 };
 
-onEveryRuntime("the standard services", {}, (server) => {
+onRuntime("bun", "the standard services", {}, (server) => {
   describe.each(Object.entries(transports))("over %s", (_name, make) => {
     test("report the health without a key", async () => {
       const health = createClient(Health, make(server.url));

@@ -13,7 +13,7 @@ import { StatusSchema } from "../../proto/google/rpc/status_pb.ts";
 import { createCertificates } from "../plugin/certificate.ts";
 import { reuseAfterPause } from "../support/idle.ts";
 import { deploy } from "../support/project.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 import { GrpcJs, type Message } from "./grpc-js.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-clients-"));
@@ -28,7 +28,7 @@ setDefaultCACertificates([...getCACertificates(), authority]);
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
 const executions = "svc.v1.ExecutionService";
 
-onEveryRuntime("clients over TLS", { args }, (server) => {
+onRuntime("node", "clients over TLS", { args }, (server) => {
   let client = new GrpcJs("https://localhost:1", null);
   beforeAll(async () => {
     await deploy(server, { agents: { echo: "export default (input) => input;" } });

@@ -13,6 +13,7 @@ import type { Engine } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
 import { PostgresServer } from "../support/postgres/server.ts";
 import { deploy } from "../support/project.ts";
+import { fastRunners } from "../support/runtimes.ts";
 import { TestServer } from "../support/server.ts";
 import { rows } from "../support/store.ts";
 import { createCounters, listViolations } from "./ends.ts";
@@ -38,6 +39,7 @@ test(`loses and duplicates nothing when processes and PostgreSQL are killed (see
       dataDir,
       args: ["--role", role],
       env: {
+        ...(!long && fastRunners),
         SVC_DATABASE_URL: postgres.url(),
         SVC_API_KEY: "svc_cluster_0123456789abcdef",
         SVC_CONCURRENCY: "32",

@@ -9,6 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { all } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ended, run } from "../support/rest.ts";
+import { fastRunners } from "../support/runtimes.ts";
 import { useServer } from "../support/suite.ts";
 import { countEnds, query, violations } from "./ends.ts";
 import { descendants, orphans } from "./processes.ts";
@@ -20,7 +21,7 @@ const perRound = long ? 1_000 : 60;
 const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 /** A workflow and its two child executions are three executions. */
 const workflowShare = 0.2;
-const server = useServer("node");
+const server = useServer("node", { env: long ? {} : fastRunners });
 
 test(`${rounds} rounds of kill -9 of the server, a runner or both lose and duplicate no execution (seed ${seed})`, {
   timeout: 60_000 + rounds * 60_000,

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { first } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { ended } from "../support/rest.ts";
+import { fastRunners } from "../support/runtimes.ts";
 import { useServer } from "../support/suite.ts";
 import { countEnds, query, violations } from "./ends.ts";
 import { orphans } from "./processes.ts";
@@ -17,6 +18,7 @@ const seed = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
 const senders = 8;
 const server = useServer("node", {
   env: {
+    ...(process.env.CRASH_ROUNDS === undefined && fastRunners),
     SVC_WEBHOOK_RATE: "1000000",
     SVC_WEBHOOK_BURST: "1000000",
     SVC_ORGANIZATION_RATE: "1000000",

@@ -18,7 +18,7 @@ import { deploy } from "../support/project.ts";
 import { type Answer, call, ok, reasonOf } from "../support/rest.ts";
 import type { TestServer } from "../support/server.ts";
 import type { ErrorJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 interface Options {
   baseUrl: string;
@@ -163,7 +163,7 @@ const rejections: Rejection[] = [
 
 const codeOf = (json: ErrorJson) => Code[codeFromString(json.code as "internal") ?? Code.Internal];
 
-onEveryRuntime("a rejection", {}, (server) => {
+onRuntime("node", "a rejection", {}, (server) => {
   beforeAll(async () => {
     await deploy(server, { agents: { echo: "export default (input) => input;" } });
     await deploy(server, { agents: { echo: "export default () => 1;" } });

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ok } from "../support/rest.ts";
 import type { ExecutionJson } from "../support/shapes.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 import { connect, overHttp, overStdio, source, textOf } from "./project.ts";
 
-onEveryRuntime("tools for models", {}, (server) => {
+onRuntime("bun", "tools for models", {}, (server) => {
   beforeAll(async () => {
     await ok(server, "PUT", "/api/v1/secrets/TOKEN", { json: { value: "hunter2-hunter2" } });
     await deploy(server, source);

@@ -10,7 +10,7 @@ import { deploy } from "../support/project.ts";
 import { exchange, head } from "../support/raw.ts";
 import { call, ok } from "../support/rest.ts";
 import type { HealthJson } from "../support/shapes.ts";
-import { onEveryRuntime, onRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const env = {
   SVC_TRUSTED_PROXIES: "127.0.0.1,10.0.0.0/8",
@@ -19,7 +19,7 @@ const env = {
   SVC_MAX_CONNECTIONS_PER_ADDRESS: "2",
 };
 
-onEveryRuntime("the port behind a proxy", { env }, (server) => {
+onRuntime("bun", "the port behind a proxy", { env }, (server) => {
   const authorization = () => `Bearer ${server.apiKey}`;
 
   test("HTTP/1.1: the lines of a header count together, and the last address is the nearest", async () => {

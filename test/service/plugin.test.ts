@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deploy } from "../support/project.ts";
 import { ok, runToEnd } from "../support/rest.ts";
-import { onEveryRuntime } from "../support/suite.ts";
+import { onRuntime } from "../support/suite.ts";
 
 const key = "planted-key-of-the-outside-api";
 let api: Server;
@@ -32,7 +32,7 @@ export default defineAgent(async (input, ctx) => {
   return { direct, tool: await get.execute({ endpoint: "items/8" }) };
 });`;
 
-onEveryRuntime("the plugin in an agent", {}, (server) => {
+onRuntime("deno", "the plugin in an agent", {}, (server) => {
   test("uses a secret as API key without revealing it in the output", async () => {
     await ok(server, "PUT", "/api/v1/secrets/API_KEY", { json: { value: key } });
     await deploy(server, { agents: { caller: code } });

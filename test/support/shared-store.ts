@@ -6,6 +6,7 @@ import type { Engine } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
 import { openSqlite } from "../../server/store/sqlite/index.ts";
 import { createDatabase } from "./postgres/databases.ts";
+import { fastRunners } from "./runtimes.ts";
 import { storageEnv } from "./s3.ts";
 import { TestServer } from "./server.ts";
 
@@ -26,7 +27,7 @@ const sharedStores: readonly (readonly [kind: Kind, open: () => Promise<SharedSt
     async () => {
       const dataDir = newFolder();
       return {
-        server: (env) => new TestServer("node", { dataDir, env, shared: true }),
+        server: (env) => new TestServer("node", { dataDir, env: { ...fastRunners, ...env }, shared: true }),
         open: async () => openSqlite(dataDir),
         async discard() {
           rmSync(dataDir, { recursive: true, force: true });
@@ -42,7 +43,7 @@ const sharedStores: readonly (readonly [kind: Kind, open: () => Promise<SharedSt
       const { url, drop } = await createDatabase();
       const stores = { SVC_DATABASE_URL: url, ...(await storageEnv(dataDir)) };
       return {
-        server: (env) => new TestServer("node", { dataDir, env: { ...env, ...stores } }),
+        server: (env) => new TestServer("node", { dataDir, env: { ...fastRunners, ...env, ...stores } }),
         open: () => openPostgres({ url }),
         async discard() {
           await drop();

@@ -1,7 +1,7 @@
 /** Servers for test suites. */
 import { afterAll, beforeAll, describe, expect, type RunnerTestSuite, test } from "vitest";
 import { ok } from "./rest.ts";
-import { commandRuntimes, type Runtime, runtimes } from "./runtimes.ts";
+import { commandRuntimes, fastRunners, type Runtime, runtimes } from "./runtimes.ts";
 import { type ServerOptions, TestServer } from "./server.ts";
 import type { HealthJson } from "./shapes.ts";
 
@@ -40,14 +40,18 @@ export function onEveryRuntime(
 export const sharedStores: ServerOptions =
   process.env.ALL_RUNTIMES === undefined ? { stores: "postgres and s3" } : {};
 
-/** Runs a suite whose features do not depend on the runtime on `here`, and on all runtimes with `ALL_RUNTIMES=1`. */
+/**
+ * Runs a suite whose features do not depend on the runtime on `here`, with runners on Bun, and on all runtimes with
+ * `ALL_RUNTIMES=1`.
+ */
 export function onRuntime(
   here: Runtime,
   title: string,
   options: ServerOptions,
   define: (server: TestServer) => void,
 ): void {
-  onEveryRuntime(title, options, define, commandRuntimes(here));
+  const env = { ...fastRunners, ...options.env };
+  onEveryRuntime(title, { ...options, env }, define, commandRuntimes(here));
 }
 
 function hasFailed(suite: RunnerTestSuite): boolean {

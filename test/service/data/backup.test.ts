@@ -14,11 +14,13 @@ import { openSqlite } from "../../../server/store/sqlite/index.ts";
 import { type Result, svc } from "../../cli/support.ts";
 import { deploy } from "../../support/project.ts";
 import { call, ended, ok, runToEnd } from "../../support/rest.ts";
+import { fastRunners } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
 import type { AcceptedJson } from "../../support/shapes.ts";
 import { temporaryFolder } from "../../support/store.ts";
 
 const env = {
+  ...fastRunners,
   SVC_API_KEY: "svc_backup_0123456789abcdef",
   SVC_WEBHOOK_RATE: "1000000",
   SVC_WEBHOOK_BURST: "1000000",

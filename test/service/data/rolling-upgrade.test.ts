@@ -14,12 +14,12 @@ import { openSqlite } from "../../../server/store/sqlite/index.ts";
 import { createDatabase, onDatabase, type TestDatabase } from "../../support/postgres/databases.ts";
 import { deploy } from "../../support/project.ts";
 import { call, ended, ok, open, runToEnd } from "../../support/rest.ts";
-import { root } from "../../support/runtimes.ts";
+import { fastRunners, root } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
 import type { AcceptedJson } from "../../support/shapes.ts";
 
 const previous = "3ff3d9e";
-const env = { SVC_API_KEY: "svc_upgrade_0123456789abcdef" };
+const env = { ...fastRunners, SVC_API_KEY: "svc_upgrade_0123456789abcdef" };
 const agents = {
   echo: {
     code: "export default (input) => { console.log('ran', input.n); return input.n; };",

@@ -7,7 +7,7 @@ import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
 import { deployPackage, type ProjectSource, packProject, tryDeploy } from "../../support/project.ts";
 import { call, ended, ok, reasonOf, run, runToEnd } from "../../support/rest.ts";
 import type { DeploymentJson, ErrorJson, ExecutionJson, ViolationJson } from "../../support/shapes.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
 const webhooks = [{ slug: "hook" }];
 const retries = {
@@ -102,7 +102,7 @@ function fieldsOfError({ details = [] }: ErrorJson): string[] | undefined {
   return fieldsOf(field_violations);
 }
 
-onEveryRuntime("schemas", {}, (server) => {
+onRuntime("bun", "schemas", {}, (server) => {
   let deployment: DeploymentJson;
   beforeAll(async () => {
     deployment = await deployPackage(server, await packed);
@@ -169,9 +169,6 @@ onEveryRuntime("schemas", {}, (server) => {
       expect(fieldsOf(execution.error?.violations)).toEqual(paths);
     });
   });
-
-  // The rest does not depend on the runtime.
-  if (server.runtime !== "bun" && process.env.ALL_RUNTIMES === undefined) return;
 
   test("the code receives the value that the schema returns", async () => {
     const execution = await runToEnd(server, "zod", { email: "ada@example.com", at: "2026-11-22" });

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { type CallOptions, call, open } from "../../support/rest.ts";
 import { TestServer } from "../../support/server.ts";
-import { onEveryRuntime, useServer } from "../../support/suite.ts";
+import { onRuntime, useServer } from "../../support/suite.ts";
 
 const origin = "https://app.example.com";
 const paths = ["/api/v1/executions", "/svc.v1.ExecutionService/RunExecution", "/health"];
 
-onEveryRuntime("CORS", { env: { SVC_CORS_ORIGINS: `${origin}, http://localhost:5173` } }, (server) => {
+onRuntime("node", "CORS", { env: { SVC_CORS_ORIGINS: `${origin}, http://localhost:5173` } }, (server) => {
   const preflight = (path: string, from: string) =>
     open(server, "OPTIONS", path, {
       key: null,

@@ -4,14 +4,14 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { deploy } from "../../support/project.ts";
 import { call, ok, open, run } from "../../support/rest.ts";
 import type { ErrorJson, ExecutionJson, HealthJson } from "../../support/shapes.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
 const agents = {
   waits: { code: "export default () => new Promise(() => {});", webhooks: [{ slug: "hook" }] },
 };
 const execution = "/svc.v1.ExecutionService";
 
-onEveryRuntime("deadlines", {}, (server) => {
+onRuntime("bun", "deadlines", {}, (server) => {
   let execution_id = "";
   let orgId = "";
   beforeAll(async () => {

@@ -3,9 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { flood } from "../../bench/flood-senders.ts";
 import { call } from "../../support/rest.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
-onEveryRuntime("a flood", {}, (server) => {
+onRuntime("node", "a flood", {}, (server) => {
   test.runIf(existsSync("/proc/self/fd"))(
     "neither fails authenticated calls nor keeps descriptors",
     async () => {

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { ExecutionService } from "../../../proto/svc/v1/execution_pb.ts";
 import { deploy } from "../../support/project.ts";
 import { call, lines, ok, open, run } from "../../support/rest.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
 interface KeyJson {
   token: string;
@@ -22,7 +22,7 @@ const transports: Record<string, (baseUrl: string) => Transport> = {
   "gRPC-Web": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
 };
 
-onEveryRuntime("streams of a key", {}, (server) => {
+onRuntime("deno", "streams of a key", {}, (server) => {
   const createKey = (more: object = {}) =>
     ok<KeyJson>(server, "POST", "/api/v1/keys", { json: { name: "follower", scope: "read", ...more } });
 

@@ -7,10 +7,10 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { type RunningServer, startServer } from "../../../server/server.ts";
 import { call, expectError, ok } from "../../support/rest.ts";
-import { runtimes } from "../../support/runtimes.ts";
+import { commandRuntimes } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
 
-describe.each(runtimes)("svc serve on %s", (runtime) => {
+describe.each(commandRuntimes("deno"))("svc serve on %s", (runtime) => {
   test("shows the first key after a start that failed because the port was in use", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

@@ -7,7 +7,7 @@ import { deploy } from "../../support/project.ts";
 import { call, ok, runToEnd } from "../../support/rest.ts";
 import type { TestServer } from "../../support/server.ts";
 import type { ExecutionJson } from "../../support/shapes.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
 const token = "a-token-of-the-operator";
 const env = { SVC_METRICS_PORT: "0", SVC_METRICS_TOKEN: token, SVC_LOG: "text" };
@@ -37,7 +37,7 @@ function readValue(
 
 const portOf = (server: TestServer) => /Metrics on (\S+)/.exec(server.output)?.[1] ?? "";
 
-onEveryRuntime("metrics", { env }, (server) => {
+onRuntime("deno", "metrics", { env }, (server) => {
   test("are in the format of Prometheus, and are the defined ones", async () => {
     const metrics = await scrape(portOf(server));
     const names = Object.values(definitions).map(({ name }) => name);

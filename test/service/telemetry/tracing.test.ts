@@ -9,7 +9,7 @@ import { deploy } from "../../support/project.ts";
 import { call, ended, ok, runToEnd } from "../../support/rest.ts";
 import { root } from "../../support/runtimes.ts";
 import type { AcceptedJson, ExecutionJson } from "../../support/shapes.ts";
-import { onEveryRuntime } from "../../support/suite.ts";
+import { onRuntime } from "../../support/suite.ts";
 
 const work = `
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
@@ -79,7 +79,7 @@ const env = {
   OTEL_BSP_SCHEDULE_DELAY: "20",
 };
 
-onEveryRuntime("tracing", { env }, (server) => {
+onRuntime("bun", "tracing", { env }, (server) => {
   const named = (traceId: string, name: string): CollectedSpan[] =>
     collector.spans.filter((span) => span.traceId === traceId && span.name === name);
 
