@@ -62,7 +62,7 @@ export async function seriousFaults(page: Page): Promise<string[]> {
   return await faultsOf(page, "axe.run()");
 }
 
-/** Texts whose contrast is too low, in a page whose faults were asked for. */
+/** Texts whose contrast is too low. Call `seriousFaults` before: it loads axe into the page. */
 export async function lowContrasts(page: Page): Promise<string[]> {
   return await faultsOf(page, 'axe.run({ runOnly: ["color-contrast"] })');
 }

@@ -139,7 +139,9 @@ describe("a package from a remote storage", () => {
 });
 
 describe("a server whose limit is smaller than any package", () => {
-  const server = useServer("node", { env: { SVC_PACKAGE_CACHE_BYTES: "1" } });
+  const server = useServer("node", {
+    env: { SVC_PACKAGE_CACHE_BYTES: "1", SVC_RUNNERS_PER_DEPLOYMENT: "1" },
+  });
 
   test("keeps the package of a runner, and removes it when the runner has ended", async () => {
     const unpacked = () =>
