@@ -14,9 +14,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // The default of a second is too short for a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Test files share the processes of four workers: a process and its imports cost 0.3 s of the processor for each file.
+    // Test files share the processes of six workers: a process and its imports cost 0.3 s of the processor for each file.
     isolate: false,
-    // Test files wait for the servers and runners that they start: four of them keep two cores busy.
-    maxWorkers: 4,
+    // Test files wait for the servers and runners that they start: six of them keep two cores busy.
+    maxWorkers: 6,
   },
 });

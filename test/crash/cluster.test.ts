@@ -1,6 +1,6 @@
 /**
  * Two processes that accept requests and three workers on one PostgreSQL, under load, while processes are killed and
- * PostgreSQL is restarted as after a crash: 60 s with `CRASH_ROUNDS` (`npm run test:crash`), 4 s without kills of workers in
+ * PostgreSQL is restarted as after a crash: 60 s with `CRASH_ROUNDS` (`npm run test:crash`), 2 s without kills of workers in
  * `npm test`, because a killed worker's executions wait for the end of its lease. Every acknowledged webhook has its
  * execution, each execution ends exactly once, each schedule tick runs once, and the log is complete and in order.
  */
@@ -20,7 +20,7 @@ import { createCounters, listViolations } from "./ends.ts";
 import { seeded } from "./random.ts";
 
 const long = process.env.CRASH_ROUNDS !== undefined;
-const loadMs = long ? 60_000 : 4_000;
+const loadMs = long ? 60_000 : 2_000;
 const databaseRestarts = long ? 2 : 1;
 const senders = 4;
 const linesEach = 3;

@@ -70,20 +70,29 @@ test.skipIf(!supported)("each promise is the result of at least one attempt", ()
   }
 });
 
-test.skipIf(!supported)("each attempt succeeds on at least one runtime without a boundary", async () => {
-  const worked = new Map<string, string>();
-  for (const runtime of runtimes) {
+/** The attempts themselves are as good as when they were written: `npm run test:runtimes` proves it. */
+const provesAttempts = supported && process.env.ALL_RUNTIMES !== undefined;
+
+describe.runIf(provesAttempts)("without a boundary", () => {
+  /** Empty for an attempt that has succeeded on a runtime, otherwise its results. */
+  const problems = new Map<string, string>();
+
+  test.each(runtimes)("all attempts run on %s", async (runtime) => {
     for (const [subject, attempts] of Object.entries(await lab.attackWithoutBoundary(runtime))) {
       for (const [name, { result, text }] of Object.entries(attempts)) {
         const key = `${subject}, ${name}`;
-        if (worked.get(key) === "" || uncontrolled.has(key)) continue;
+        if (problems.get(key) === "" || uncontrolled.has(key)) continue;
         const works =
           result === "open" || (result === "contained" && promises[subject]?.bubblewrap === "contained");
-        worked.set(key, works ? "" : `${worked.get(key) ?? ""} ${runtime}: ${result} (${text})`);
+        problems.set(key, works ? "" : `${problems.get(key) ?? ""} ${runtime}: ${result} (${text})`);
       }
     }
-  }
-  expect([...worked].filter(([, problem]) => problem !== "")).toEqual([]);
+  });
+
+  test("each attempt succeeds on at least one runtime", () => {
+    expect(problems.size).toBeGreaterThan(80);
+    expect([...problems].filter(([, problem]) => problem !== "")).toEqual([]);
+  });
 });
 
 test("docs/security.md states these promises", () => {
