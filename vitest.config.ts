@@ -16,6 +16,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Test files share the processes of six workers: a process and its imports cost 0.3 s of the processor for each file.
     isolate: false,
+    setupFiles: ["./test/support/fresh-modules.ts"],
+    unstubEnvs: true,
     // Test files wait for the servers and runners that they start: six of them keep two cores busy.
     maxWorkers: 6,
   },
