@@ -23,7 +23,8 @@ const [certFile, keyFile] = [join(folder, "certificate.pem"), join(folder, "key.
 writeFileSync(certFile, certificate);
 writeFileSync(keyFile, key);
 // For the requests of the test server and of `deploy`; the clients under test get the authority themselves.
-setDefaultCACertificates([...getCACertificates(), authority]);
+// Not in addition to that of another test file in this process, which has the same name.
+setDefaultCACertificates([...getCACertificates("bundled"), authority]);
 
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
 const executions = "svc.v1.ExecutionService";

@@ -15,7 +15,7 @@ export function testHere(): void {
   beforeAll(async () => {
     servers = await startServers();
     const tls = await import("node:tls");
-    tls.setDefaultCACertificates([...tls.getCACertificates(), servers.authority]);
+    tls.setDefaultCACertificates([...tls.getCACertificates("bundled"), servers.authority]);
     input = inputFor("node", servers);
   });
   afterAll(() => servers.close());

@@ -24,7 +24,8 @@ writeFileSync(certFile, certificate);
 writeFileSync(keyFile, key);
 const otherKey = join(folder, "other-key.pem");
 writeFileSync(otherKey, createCertificates(["localhost"]).key);
-setDefaultCACertificates([...getCACertificates(), authority]);
+// Not in addition to that of another test file in this process, which has the same name.
+setDefaultCACertificates([...getCACertificates("bundled"), authority]);
 
 const args = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
 
