@@ -53,7 +53,7 @@ class Load {
   >;
   readonly #url: URL;
   readonly #templates: readonly RequestTemplate[];
-  readonly #startMs = performance.now();
+  readonly #startMs: number;
   readonly #measureMs: number;
   readonly #endMs: number;
   /** Interval between due times; infinite without a rate. */
@@ -81,6 +81,8 @@ class Load {
     this.#templates = [options.url, ...(options.moreUrls ?? [])].map(
       (url) => new RequestTemplate({ ...options, url }),
     );
+    // After the requests have been generated.
+    this.#startMs = performance.now();
     this.#measureMs = this.#startMs + warmupSeconds * 1000;
     this.#endMs = this.#measureMs + seconds * 1000;
     this.#gapMs = ratePerSecond === 0 ? Number.POSITIVE_INFINITY : 1000 / ratePerSecond;

@@ -55,8 +55,11 @@ export class RequestTemplate {
 /** A typical webhook payload of this size: fields, a nested object and a list of small objects. */
 export function bodyOf(bytes: number): string {
   const event = { id: "evt_1", type: "order.paid", data: { n: 1, items: [] as object[] }, note: "" };
-  for (let i = 0; JSON.stringify(event).length + 80 < bytes; i++) {
-    event.data.items.push({ sku: `item-${i}`, count: i % 7, price: i * 1.25, tags: ["a", "b"] });
+  let length = JSON.stringify(event).length;
+  for (let i = 0; length + 80 < bytes; i++) {
+    const item = { sku: `item-${i}`, count: i % 7, price: i * 1.25, tags: ["a", "b"] };
+    event.data.items.push(item);
+    length += JSON.stringify(item).length + (i === 0 ? 0 : 1);
   }
   event.note = "x".repeat(Math.max(0, bytes - JSON.stringify(event).length));
   return JSON.stringify(event);
