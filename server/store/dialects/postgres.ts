@@ -41,21 +41,30 @@ const statements: DialectStatements = {
 
 const types = { text: "text", int: "bigint" } as const;
 
-/** Adapts the text of a statement. With a row set, one array for each of its columns follows the parameters. */
-export function toPostgres(sql: string): string {
+export interface PostgresText {
+  text: string;
+  /** The types of the arrays that follow the parameters, one for each column of the row set. */
+  columns: readonly ("text" | "int")[];
+}
+
+/** Adapts the text of a statement. */
+export function toPostgres(sql: string): PostgresText {
   const text = textOf(sql, statements)
     .replaceAll(/\binstr\(/g, "strpos(")
     .replaceAll(/\s+INDEXED BY \w+/g, "");
   const rowSet = rowSetOf(text);
   const parameters = (part: string): string => part.replaceAll(/\?(\d+)/g, "$$$1");
-  if (rowSet === null) return parameters(text);
+  if (rowSet === null) return { text: parameters(text), columns: [] };
   const arrays = rowSet.columns.map(
     ({ type }, index) => `$${rowSet.firstParameter + index}::${types[type]}[]`,
   );
   const names = rowSet.columns.map(({ name }) => name);
-  return parameters(
-    replaceRowSet(text, (word) => ` ${word} unnest(${arrays.join(", ")}) AS r(${names.join(", ")})`),
-  );
+  return {
+    text: parameters(
+      replaceRowSet(text, (word) => ` ${word} unnest(${arrays.join(", ")}) AS r(${names.join(", ")})`),
+    ),
+    columns: rowSet.columns.map(({ type }) => type),
+  };
 }
 
 /** Adapts a step of the schema. Text is compared by its bytes, as in SQLite. */

@@ -1,4 +1,7 @@
-/** The only conversion between PostgreSQL's types and those of the store. Values arrive and leave as text. */
+/**
+ * The conversion between PostgreSQL's types and those of the store. Values arrive and leave as text; `arrays.ts` has the
+ * arrays of row sets.
+ */
 import type { SqlValue } from "../engine.ts";
 
 /** Object ids of types, from `pg_type`. */
@@ -23,28 +26,14 @@ export function parserOf(type: number): (text: string) => SqlValue {
 
 export type Bound = string | Buffer | null;
 
-/** A parameter. Text in PostgreSQL cannot contain U+0000, which becomes U+FFFD. */
+/** A parameter. */
 export function bind(value: SqlValue): Bound {
   if (value === null) return null;
   if (typeof value === "string") return withoutNull(value);
   return value instanceof Uint8Array ? Buffer.from(value) : String(value);
 }
 
-/** The columns of a row set, each as one array. */
-export function bindColumns(rows: readonly (readonly SqlValue[])[]): string[] {
-  return Array.from({ length: rows[0]?.length ?? 0 }, (_, column) => {
-    const elements = rows.map((row) => element(row[column] ?? null));
-    return `{${elements.join(",")}}`;
-  });
-}
-
-function element(value: SqlValue): string {
-  if (value === null) return "NULL";
-  if (value instanceof Uint8Array) throw new Error("Cannot store bytes in a row set.");
-  if (typeof value !== "string") return String(value);
-  return `"${withoutNull(value).replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-}
-
-function withoutNull(text: string): string {
+/** Text in PostgreSQL cannot contain U+0000, which becomes U+FFFD. */
+export function withoutNull(text: string): string {
   return text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text;
 }

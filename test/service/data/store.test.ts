@@ -196,7 +196,7 @@ test("adapts a statement to each dialect", () => {
   const sql = `UPDATE things SET value = r.value + ?2, at = ?1 FROM ROWS(id int, value int) r
 WHERE things.id = r.id FOR UPDATE SKIP LOCKED`;
   expect(toSqlite(sql)).toBe("UPDATE things SET value = ?4 + ?2, at = ?1\nWHERE things.id = ?3");
-  expect(toPostgres(sql)).toBe(
+  expect(toPostgres(sql).text).toBe(
     `UPDATE things SET value = r.value + $2, at = $1 FROM unnest($3::bigint[], $4::bigint[]) AS r(id, value)
 WHERE things.id = r.id FOR UPDATE SKIP LOCKED`,
   );
