@@ -1,6 +1,6 @@
 /** Serves HTTP/1.1 and HTTP/2 without TLS. */
 import * as http from "node:http";
-import * as http2 from "node:http2";
+import type { Http2Server } from "node:http2";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
@@ -9,6 +9,7 @@ import { carry } from "../senders/carried.ts";
 import type { Admission } from "./admission.ts";
 import { answerClientError, refuseProxyProtocol } from "./client-error.ts";
 import type { Listener } from "./contract.ts";
+import { loadHttp2 } from "./http2.ts";
 import { closeWithoutRequest, type IdleWatch } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { headersMs, maxHeaderBytes } from "./options.ts";
@@ -21,8 +22,7 @@ export function createPlainListener(handler: Handler, admission: Admission, sess
   http1.keepAliveTimeout = sessions.idleMs;
   http1.on("clientError", answerClientError);
   http1.on("checkContinue", withExpectation(handler));
-  const http2Server = http2.createServer(sessions.options(), unlessDestroyed(handler));
-  http2Server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
+  let http2Server: Http2Server | undefined;
   const { acceptor, serve } = createAcceptor(http1, sessions.idleMs);
   acceptor.on("connection", (socket: Socket) => {
     if (!admission.admit(socket)) return;
@@ -30,6 +30,7 @@ export function createPlainListener(handler: Handler, admission: Admission, sess
       if (protocol === "http2") {
         // A server of HTTP/1.1 accepts half-open sockets, on which a session would outlive its client.
         socket.allowHalfOpen = false;
+        http2Server ??= createHttp2Server(handler, sessions);
         http2Server.once("session", (session) => sessions.add(session, socket));
         http2Server.emit("connection", socket);
       } else if (protocol === "proxy") refuseProxyProtocol(socket);
@@ -54,6 +55,12 @@ export function createPlainListener(handler: Handler, admission: Admission, sess
       http1.closeAllConnections();
     },
   };
+}
+
+function createHttp2Server(handler: Handler, sessions: Sessions): Http2Server {
+  const server = loadHttp2().createServer(sessions.options(), unlessDestroyed(handler));
+  server.on("checkContinue", unlessDestroyed(withExpectation(handler)));
+  return server;
 }
 
 /** The server that accepts connections, and `serve`, which passes one to the HTTP/1.1 server; see `http1Handover`. */

@@ -1,5 +1,5 @@
 /** Serves HTTP/1.1 and HTTP/2 over TLS. */
-import * as http2 from "node:http2";
+import type { SecureServerOptions } from "node:http2";
 import type { Socket } from "node:net";
 import { withExpectation } from "../routes/body-pace.ts";
 import type { Handler } from "../routes/dispatch.ts";
@@ -7,6 +7,7 @@ import { http1Handover } from "../runtime.ts";
 import { readTlsFiles, type TlsFiles } from "../tls.ts";
 import type { Admission } from "./admission.ts";
 import type { Listener } from "./contract.ts";
+import { loadHttp2 } from "./http2.ts";
 import { closeWithoutRequest } from "./idle.ts";
 import { drain, listening } from "./listening.ts";
 import { firstByteMs, headersMs, maxHeaderBytes } from "./options.ts";
@@ -18,7 +19,7 @@ export function createTlsListener(
   sessions: Sessions,
   files: TlsFiles,
 ): Listener {
-  const server = http2.createSecureServer(
+  const server = loadHttp2().createSecureServer(
     {
       ...sessions.options(),
       maxHeaderSize: maxHeaderBytes,
@@ -27,7 +28,7 @@ export function createTlsListener(
       handshakeTimeout: firstByteMs,
       allowHTTP1: true,
       ...readTlsFiles(files),
-    } as http2.SecureServerOptions,
+    } as SecureServerOptions,
     unlessDestroyed(handler),
   );
   // Deno ignores the option.

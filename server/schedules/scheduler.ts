@@ -2,11 +2,10 @@
  * Runs schedules. Once a second the scheduler reads the schedules that are due, by index, and processes their ticks. A
  * tick is a unique row, so that it runs once with any number of schedulers on one store, and after any crash.
  *
- * node-cron calls the scheduler each second. It arms its timer by the wall clock and would stop for an hour if the clock
- * were set back an hour, so that a timer on the monotonic clock restarts it.
+ * It wakes at each full second of the wall clock, after at most a second on the monotonic clock, so that a change of the
+ * wall clock never stops it. Rejected: a task of node-cron, which takes 11 MB of memory for this and needed a watchdog.
  */
 import { performance } from "node:perf_hooks";
-import { createTask, type ScheduledTask } from "node-cron";
 import type { ScheduleDefinition } from "../../project/definition.ts";
 import type { Engine } from "../store/engine.ts";
 import { parseStored } from "../store/tables/json.ts";
@@ -16,7 +15,6 @@ import { metrics } from "../telemetry/metrics/index.ts";
 import { nextDue } from "./next-due.ts";
 import { batchSize, processDueTicks, startWaitingTicks } from "./ticks.ts";
 
-const watchdogMs = 2_500;
 /** The wall clock was set back if it lags the monotonic clock by more than this. */
 const setBackMs = 2_000;
 
@@ -37,9 +35,7 @@ export interface SchedulerParts {
 
 export class Scheduler {
   readonly #parts: SchedulerParts;
-  #task: ScheduledTask | null = null;
-  #watchdog: NodeJS.Timeout | null = null;
-  #lastCallMs = 0;
+  #timer: NodeJS.Timeout | null = null;
   #lastPass: { wallMs: number; monotonicMs: number } | null = null;
   #passing: Promise<void> | null = null;
   #closed = false;
@@ -50,24 +46,13 @@ export class Scheduler {
   }
 
   start(): void {
-    this.#startTask();
-    this.#watchdog = setInterval(() => {
-      if (performance.now() - this.#lastCallMs > watchdogMs) {
-        this.#startTask();
+    this.#timer = setTimeout(
+      () => {
+        this.start();
         void this.pass();
-      }
-    }, watchdogMs);
-  }
-
-  #startTask(): void {
-    void this.#task?.destroy();
-    this.#lastCallMs = performance.now();
-    const call = (): void => {
-      this.#lastCallMs = performance.now();
-      void this.pass();
-    };
-    this.#task = createTask("* * * * * *", call, { logger: silent });
-    void this.#task.start();
+      },
+      1000 - (Date.now() % 1000),
+    );
   }
 
   /** @throws Error if the last pass failed */
@@ -77,8 +62,7 @@ export class Scheduler {
 
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#watchdog !== null) clearInterval(this.#watchdog);
-    await this.#task?.destroy();
+    if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#passing;
   }
 
@@ -143,5 +127,3 @@ export class Scheduler {
     }
   }
 }
-
-const silent = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };

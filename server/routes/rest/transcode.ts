@@ -31,7 +31,7 @@ const passedHeaders = [
 ];
 
 /** The reason of the abort, one for all: the exception that the runtime creates without it took 6 % of the time of a call. */
-const closed = new ConnectError("The response has closed.", Code.Canceled);
+let closed: ConnectError | undefined;
 
 export type Transcoder = (
   request: Request,
@@ -58,6 +58,8 @@ export function createTranscoder({
   return async (request, response, match, query) => {
     const reportError = (cause: unknown) => report(cause, requestIdOf(request));
     const abort = new AbortController();
+    // Not created when this module loads: it has `Headers`, with which Node loads the whole of `fetch`.
+    closed ??= new ConnectError("The response has closed.", Code.Canceled);
     response.on("close", () => abort.abort(closed));
     try {
       const { method } = match.rule;
