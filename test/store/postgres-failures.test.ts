@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { RetryInfoSchema } from "../../proto/google/rpc/error_details_pb.ts";
 import { reasonIn } from "../../server/errors/details.ts";
 import { toPublicError } from "../../server/errors.ts";
-import { all, type Engine, first, notify, type Program, run } from "../../server/store/engine.ts";
+import { all, type Engine, first, notify, type Program, run, runEach } from "../../server/store/engine.ts";
 import { openPostgres } from "../../server/store/postgres/index.ts";
 import { StoreLost, StoreUnavailable } from "../../server/store/unavailable.ts";
 import { onDatabase } from "../support/postgres/databases.ts";
@@ -92,6 +92,18 @@ function commitWatcher(): ((chunk: Buffer) => boolean) & { seen: Promise<void> }
   };
   return Object.assign(watch, { seen: promise });
 }
+
+test("writes once on a connection whose row was deleted after it was idle for days", async () => {
+  const url = await newDatabase();
+  await withThings(url);
+  const engine = await openDatabase({ url, connections: 3 });
+  for (const id of [1, 2]) {
+    await engine.write(() => run("DELETE FROM commit_marks"));
+    // As new executions are written: begin, mark, rows and commit in one round trip.
+    await engine.write(() => runEach("INSERT INTO things SELECT r.id FROM ROWS(id int) r", [[id]]));
+  }
+  expect(await idsIn(url)).toEqual([1, 2]);
+});
 
 test("rejects calls with StoreUnavailable when the database is away, and recovers", async () => {
   const url = await newDatabase();

@@ -39,6 +39,9 @@ export interface PostgresOptions {
 
 const maxWaiting = 10_000;
 const maxRepeats = 20;
+/** An insert waits for a transaction that inserts the row; a SELECT … FOR UPDATE would not see it. */
+const LOCK_MARK = `INSERT INTO commit_marks (writer, number, at) VALUES ($1, 0, $2)
+ON CONFLICT (writer) DO UPDATE SET at = excluded.at RETURNING number`;
 
 /** A connection for writes, with its row in `commit_marks`. */
 class Writer implements Poolable {
@@ -97,7 +100,7 @@ class PostgresEngine implements Engine {
     this.#open = () => Connection.open(url, limits, applicationName);
     const bounds = { maxWaiting, waitMs };
     const writers = Math.floor((connections - 1) / 2);
-    this.#writers = new Pool({ open: () => this.#openWriter(), max: writers, ...bounds });
+    this.#writers = new Pool({ open: async () => new Writer(await this.#open()), max: writers, ...bounds });
     this.#readers = new Pool({ open: this.#open, max: connections - 1 - writers, ...bounds });
     this.#notifications = new Notifications(this.#open);
   }
@@ -199,30 +202,14 @@ class PostgresEngine implements Engine {
     }
   }
 
-  async #openWriter(): Promise<Writer> {
-    const connection = await this.#open();
-    const writer = new Writer(connection);
-    try {
-      await connection.query("INSERT INTO commit_marks (writer, number, at) VALUES ($1, 0, $2)", [
-        writer.id,
-        String(Date.now()),
-      ]);
-    } catch (error) {
-      connection.close();
-      throw error;
-    }
-    return writer;
-  }
-
-  /** Whether the transaction of a mark took effect. Waits for the end of a transaction that still runs. */
+  /** Whether the transaction of a mark took effect. Waits for the end of a transaction that still runs, and has its row. */
   async #wasCommitted({ writer, number }: Mark): Promise<boolean> {
     const deadline = performance.now() + this.#outcomeMs;
     for (;;) {
       try {
         const connection = await this.#readers.acquire();
         try {
-          const select = "SELECT number FROM commit_marks WHERE writer = $1 FOR UPDATE";
-          const { rows } = await connection.query(select, [writer]);
+          const { rows } = await connection.query(LOCK_MARK, [writer, String(Date.now())]);
           return rows[0]?.number === number;
         } finally {
           this.#readers.release(connection);

@@ -7,8 +7,8 @@
  * The first statement shares a round trip with `BEGIN` and with the *mark*: each connection has a row in `commit_marks`, in
  * which a transaction stores its number before anything else. When the answer to a `COMMIT` is lost, the row decides: it
  * has the number exactly if the transaction was committed. The row is locked until the transaction has ended, so that
- * a `SELECT … FOR UPDATE` reads the final state. `pg_xact_status` was rejected: after a crash of PostgreSQL, another
- * transaction may get the same id.
+ * another connection that changes it reads the final state. `pg_xact_status` was rejected: after a crash of PostgreSQL,
+ * another transaction may get the same id.
  */
 import type { Notification, Program, Row, Statement } from "../engine.ts";
 import type { Answer, Connection } from "./connection.ts";
@@ -16,7 +16,9 @@ import { ConnectionLost, PostgresError } from "./errors.ts";
 import type { Sending } from "./notifications.ts";
 import { type PreparedStatement, prepare } from "./statement.ts";
 
-const MARK = "UPDATE commit_marks SET number = $2, at = $3 WHERE writer = $1 RETURNING writer";
+/** Inserts the row of a new connection, and of one that was idle for days: the start of another process deleted it. */
+const MARK = `INSERT INTO commit_marks (writer, number, at) VALUES ($1, $2, $3)
+ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at`;
 const NOTIFY = "SELECT pg_notify($1, $2)";
 
 /** The connection was lost after `COMMIT` was sent. */
@@ -162,11 +164,7 @@ class Transaction {
     const { writer, number } = this.#mark;
     return [
       this.#connection.query("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"),
-      this.#connection.query(MARK, [writer, String(number), String(Date.now())]).then((answer) => {
-        // The row of a connection that was idle for days. Another connection has a row.
-        if (answer.rows.length === 0) this.#connection.close();
-        return answer;
-      }),
+      this.#connection.query(MARK, [writer, String(number), String(Date.now())]),
     ];
   }
 }
