@@ -11,14 +11,16 @@ import { deleteOldStatistics } from "./store/tables/counters.ts";
 import { deleteOldDeliveries } from "./store/tables/deliveries.ts";
 import { failAbandoned } from "./store/tables/deployments.ts";
 import {
-  beginDeletion,
   deleteOldExecutions,
+  deleteSurplusExecutions,
+  listExecutionsBefore,
+} from "./store/tables/expired-executions.ts";
+import {
+  beginDeletion,
   deleteOldLogs,
   deleteOldTicks,
   deleteOldUploads,
-  deleteSurplusExecutions,
   finishDeletion,
-  listExecutionsBefore,
   listUnusedObjects,
 } from "./store/tables/housekeeping.ts";
 import { deleteExpiredIdempotency } from "./store/tables/idempotency.ts";
@@ -31,6 +33,8 @@ import { log, reasonOf } from "./telemetry/log/index.ts";
 
 const roundMs = 60_000;
 const batchSize = 200;
+/** Log entries of executions that a transaction deletes: 20 ms. */
+const logsPerBatch = 10_000;
 const pauseMs = 20;
 /** Executions that are read at a time. */
 const pageSize = 1_000;
@@ -98,10 +102,11 @@ export class Housekeeper {
       yield* deleteOldWindows(nowMs - hourMs);
     });
     const expiredBefore = nowMs - retentionDays * dayMs;
-    await this.#inBatches(() => deleteOldExecutions(expiredBefore, batchSize));
+    const limits = { executions: batchSize, logs: logsPerBatch };
+    await this.#whileMore(() => deleteOldExecutions(expiredBefore, limits));
     await this.#deleteSurplus(nowMs);
     await this.#inBatches(() => deleteOldDeliveries(expiredBefore, batchSize));
-    await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize));
+    await this.#inBatches(() => deleteOldLogs(expiredBefore, batchSize, nowMs));
     await this.#inBatches(() => deleteOldTicks(expiredBefore, batchSize));
     await this.#inBatches(() => deleteExpiredIdempotency(nowMs, batchSize));
     await this.#parts.engine.write(function* () {
@@ -135,9 +140,9 @@ export class Housekeeper {
           return count > retentionCount;
         });
         for (let at = 0; at < surplus.length; at += batchSize) {
-          if (this.#closing.signal.aborted) return;
           const ids = surplus.slice(at, at + batchSize).map(({ execution_id }) => execution_id);
-          await engine.write(() => deleteSurplusExecutions(orgId, ids));
+          await this.#whileMore(() => deleteSurplusExecutions(orgId, ids, logsPerBatch));
+          if (this.#closing.signal.aborted) return;
           await new Promise((resolve) => setTimeout(resolve, pauseMs));
         }
         const last = page.at(-1);
@@ -173,8 +178,14 @@ export class Housekeeper {
   }
 
   async #inBatches(batch: () => Program<number>): Promise<void> {
+    await this.#whileMore(function* () {
+      return (yield* batch()) >= batchSize;
+    });
+  }
+
+  async #whileMore(batch: () => Program<boolean>): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      if ((await this.#parts.engine.write(batch)) < batchSize) return;
+      if (!(await this.#parts.engine.write(batch))) return;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

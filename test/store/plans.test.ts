@@ -22,7 +22,10 @@ import {
   listExecutionSummaries,
   listOpenChildren,
 } from "../../server/store/tables/executions.ts";
-import { deleteOldExecutions, deleteSurplusExecutions } from "../../server/store/tables/housekeeping.ts";
+import {
+  deleteOldExecutions,
+  deleteSurplusExecutions,
+} from "../../server/store/tables/expired-executions.ts";
 import { claimExecutions, finishExecutions } from "../../server/store/tables/leases.ts";
 import { allLogs, firstLogs, lastLogs } from "../../server/store/tables/logs.ts";
 import { orgId } from "../support/store.ts";
@@ -64,8 +67,12 @@ const programs: [name: string, plan: string | null, () => Program<unknown>][] = 
     null,
     () => finishExecutions([{ lease, status: "failed", output: null, error: "{}", atMs: 1 }]),
   ],
-  ["the deletion of an execution", null, () => deleteSurplusExecutions(orgId, [id])],
-  ["the deletion of old executions", "finished_executions (finished_at", () => deleteOldExecutions(1, 10)],
+  ["the deletion of an execution", null, () => deleteSurplusExecutions(orgId, [id], 10)],
+  [
+    "the deletion of old executions",
+    "finished_executions (finished_at",
+    () => deleteOldExecutions(1, { executions: 10, logs: 10 }),
+  ],
   [
     "a claim",
     "queued_executions (deployment_id=? AND due_at<?)",

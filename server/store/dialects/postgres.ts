@@ -1,6 +1,13 @@
 /** PostgreSQL's dialect. A statement over a row set is one statement over arrays, whatever their length. */
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
-import { claimedColumns, type DialectStatements, logConditions, ofExecution, textOf } from "./statements.ts";
+import {
+  claimedColumns,
+  type DialectStatements,
+  expiringLogs,
+  logConditions,
+  ofExecution,
+  textOf,
+} from "./statements.ts";
 
 /** MATERIALIZED: as a plain subquery, the planner may run it again for each row and lock more than the limit. */
 const claimExecutions = `WITH due AS MATERIALIZED (
@@ -10,11 +17,9 @@ UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
   started_at = COALESCE(executions.started_at, ?3), attempt_started_at = ?3
 FROM due WHERE executions.org_id = due.org_id AND executions.execution_id = due.execution_id
 RETURNING ${claimedColumns.map((column) => `executions.${column}`).join(", ")}`;
-/** Entries are numbered nearly in the order of their times, so that only those with the lowest numbers are checked. */
 const deleteOldLogs = `WITH old AS MATERIALIZED (
   SELECT l.org_id, l.seq FROM ROWS(org_id text) r, LATERAL (
-    SELECT logs.org_id, logs.seq, logs.at FROM logs
-    WHERE logs.org_id = r.org_id AND logs.source NOT IN ('audit', 'console', 'execution')
+    SELECT logs.org_id, logs.seq, logs.at FROM logs WHERE ${expiringLogs}
     ORDER BY logs.seq LIMIT ?2 FOR UPDATE SKIP LOCKED) l
   WHERE l.at < ?1)
 DELETE FROM logs USING old WHERE logs.org_id = old.org_id AND logs.seq = old.seq RETURNING logs.org_id`;

@@ -3,7 +3,14 @@
  * the one of a single row. Rows need no locks, because one process writes at a time.
  */
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
-import { claimedColumns, type DialectStatements, logConditions, ofExecution, textOf } from "./statements.ts";
+import {
+  claimedColumns,
+  type DialectStatements,
+  expiringLogs,
+  logConditions,
+  ofExecution,
+  textOf,
+} from "./statements.ts";
 
 /** `started_at` is the start of the first attempt. */
 const claimExecutions = `UPDATE executions SET status = 'running', lease_owner = ?1, lease_until = ?2,
@@ -12,9 +19,8 @@ WHERE (org_id, execution_id) IN (
   SELECT org_id, execution_id FROM executions
   WHERE status = 'queued' AND deployment_id = ?4 AND due_at <= ?3 ORDER BY due_at LIMIT ?5)
 RETURNING ${claimedColumns.join(", ")}`;
-/** Entries are numbered nearly in the order of their times, so that only those with the lowest numbers are checked. */
 const deleteOldLogs = `DELETE FROM logs USING ROWS(org_id text) r WHERE org_id = r.org_id AND seq IN
-  (SELECT seq FROM logs WHERE org_id = r.org_id AND source NOT IN ('audit', 'console', 'execution') ORDER BY seq LIMIT ?2)
+  (SELECT seq FROM logs WHERE ${expiringLogs} ORDER BY seq LIMIT ?2)
   AND at < ?1 RETURNING org_id`;
 
 const logsOfExecutions = `SELECT seq FROM logs INDEXED BY logs_of_execution, ROWS(execution_id text) r

@@ -7,7 +7,7 @@
 export interface DialectStatements {
   /** Claims up to ?5 due executions of deployment ?4 for owner ?1 until ?2; ?3 is the time. Returns `claimedColumns`. */
   claimExecutions: string;
-  /** Deletes log entries from before ?1 of the organizations of a row set, of ?2 entries of each at most. */
+  /** Deletes `expiringLogs` from before ?1 of the organizations of a row set, up to ?2 of each; ?3 is the time. */
   deleteOldLogs: string;
   /** The numbers of up to ?3 matching log entries of each execution of a row set, the lowest ones. */
   firstLogsOfExecutions: string;
@@ -41,6 +41,16 @@ export const logConditions: string = `org_id = ?1 AND seq > ?2 AND seq <= ?4 AND
 
 /** The condition of the index of log entries by execution. */
 export const ofExecution = "execution_id = r.execution_id AND source IN ('console', 'execution')";
+
+/**
+ * The log entries of an organization that expire: not the audit log, and not those of executions, which are deleted with
+ * them. Entries are numbered nearly in the order of their times, so that only those before the first one that is still kept
+ * are read. A time in the future is of a wrong clock.
+ */
+export const expiringLogs = `logs.org_id = r.org_id AND logs.source <> 'audit'
+  AND (logs.execution_id IS NULL OR logs.source NOT IN ('console', 'execution'))
+  AND logs.seq < COALESCE((SELECT kept.seq FROM logs kept WHERE kept.org_id = r.org_id AND kept.at BETWEEN ?1 AND ?3
+    ORDER BY kept.seq LIMIT 1), 9223372036854775807)`;
 
 /** The columns that a claim sets to the same value for all its executions. */
 export const claimColumns = ["deployment_id", "lease_owner", "lease_until", "attempt_started_at"] as const;
