@@ -25,6 +25,7 @@ export class DeploymentPool {
   #retired = false;
   #pumping = false;
   #pumpScheduled = false;
+  #checkScheduled = false;
 
   /** @param onEmpty - called each time that the pool has neither an attempt nor a runner left */
   constructor(deploymentId: string, options: PoolOptions, onEmpty: () => void) {
@@ -79,7 +80,7 @@ export class DeploymentPool {
    */
   validate(module: string, input: JsonObject): Promise<Violation[] | null> {
     const checked = this.#checks.add(module, input);
-    this.#pump();
+    this.#checkSoon();
     return checked;
   }
 
@@ -135,6 +136,16 @@ export class DeploymentPool {
     this.#pumpScheduled = true;
     queueMicrotask(() => {
       this.#pumpScheduled = false;
+      this.#pump();
+    });
+  }
+
+  /** The inputs of all requests of one iteration of the event loop leave in one message. */
+  #checkSoon(): void {
+    if (this.#checkScheduled) return;
+    this.#checkScheduled = true;
+    setImmediate(() => {
+      this.#checkScheduled = false;
       this.#pump();
     });
   }
