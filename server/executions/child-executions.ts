@@ -11,6 +11,7 @@ import type { Engine } from "../store/engine.ts";
 import { type ExecutionRow, getChild, getExecution } from "../store/tables/executions.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { insertChild, type NewExecution } from "../store/tables/new-executions.ts";
+import { unlessUnavailable } from "../store/unavailable.ts";
 import type { Executor } from "./executor.ts";
 import { executionTopic, type Notifier, watch } from "./notifier.ts";
 import type { ChildExecutionRequest, ChildExecutionResult } from "./pool/contract.ts";
@@ -18,6 +19,9 @@ import { isEnd, type StoredError } from "./states.ts";
 
 /** Levels of child executions below the first execution. */
 export const maxDepth = 100;
+
+/** How often to read without a notification, and the pause before work is repeated that the store did not do. */
+const pollMs = 1_000;
 
 export interface ChildExecutionOptions {
   engine: Engine;
@@ -35,7 +39,10 @@ export async function runChildExecution(
 ): Promise<ChildExecutionResult> {
   const parent = options.executor.running(parentId);
   if (parent === undefined) return refusal("The parent execution has ended.");
-  const definition = await options.definitionOf(parent.org_id, parent.deployment_id);
+  const definition = await untilAvailable(options, signal, () =>
+    options.definitionOf(parent.org_id, parent.deployment_id),
+  );
+  if (definition === null) return aborted();
   const target = [...definition.agents, ...definition.workflows].find((entry) => entry.name === request.name);
   if (target === undefined) {
     return refusal(`Cannot run '${request.name}': the deployment has no agent or workflow of that name.`);
@@ -61,7 +68,11 @@ export async function runChildExecution(
     trace: options.executor.spanOf(parentId)?.childContext(request.spanId) ?? null,
     created_at: Date.now(),
   };
-  const row = await options.engine.write(() => findOrInsert(child, key));
+  // A repeat after a commit without an answer finds the child execution.
+  const row = await untilAvailable(options, signal, () =>
+    options.engine.write(() => findOrInsert(child, key)),
+  );
+  if (row === null) return aborted();
   if (row.name !== target.name) {
     return refusal(
       `Cannot run '${request.name}' as ${key.slice(1)}: an earlier attempt ran '${row.name}' at this position. Give each call its own key.`,
@@ -78,18 +89,32 @@ function* findOrInsert(child: NewExecution, key: string) {
   return found;
 }
 
+/** Repeats work while the store is unavailable: a short outage must not fail a workflow. @returns null when aborted */
+async function untilAvailable<Result>(
+  { notifier }: ChildExecutionOptions,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result | null> {
+  for (;;) {
+    const result = await unlessUnavailable(work());
+    if (result !== null || signal.aborted) return result;
+    await watch(notifier, [], pollMs).next(signal);
+  }
+}
+
 async function ended(
   options: ChildExecutionOptions,
   row: ExecutionRow,
   signal: AbortSignal,
 ): Promise<ChildExecutionResult> {
-  const watcher = watch(options.notifier, [executionTopic(row.execution_id)], 1_000);
+  const watcher = watch(options.notifier, [executionTopic(row.execution_id)], pollMs);
   try {
     for (;;) {
-      const now = await options.engine.read(() => getExecution(row.org_id, row.execution_id));
+      const read = options.engine.read(() => getExecution(row.org_id, row.execution_id));
+      const now = await unlessUnavailable(read);
       if (now === undefined) return refusal("The child execution was deleted.");
-      if (isEnd(now.status)) return result(now);
-      if (signal.aborted) return refusal("The wait for the child execution was aborted.");
+      if (now !== null && isEnd(now.status)) return result(now);
+      if (signal.aborted) return aborted();
       await watcher.next(signal);
     }
   } finally {
@@ -106,6 +131,10 @@ function result(row: ExecutionRow): ChildExecutionResult {
     return { executionId, error: { name: "CancelledError", message, stack: "" } };
   }
   return { executionId, error: parseStored<StoredError>(row.error ?? "{}") };
+}
+
+function aborted(): ChildExecutionResult {
+  return refusal("The wait for the child execution was aborted.");
 }
 
 function refusal(message: string): ChildExecutionResult {

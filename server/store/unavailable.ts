@@ -7,3 +7,13 @@ export class StoreUnavailable extends Error {
 export class StoreLost extends StoreUnavailable {
   override readonly name = "StoreLost";
 }
+
+/** For work that waits for news of the store. @returns null while the store is unavailable */
+export async function unlessUnavailable<Result>(work: Promise<Result>): Promise<Result | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return null;
+    throw error;
+  }
+}

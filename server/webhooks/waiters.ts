@@ -5,6 +5,7 @@ import { isEnd, type StoredError } from "../executions/states.ts";
 import type { Engine } from "../store/engine.ts";
 import { type ExecutionRow, type ExecutionStatus, getExecution } from "../store/tables/executions.ts";
 import { parseStored } from "../store/tables/json.ts";
+import { unlessUnavailable } from "../store/unavailable.ts";
 import { parsePreferWait } from "./prefer.ts";
 
 /** Waiting callers of one organization in this process; further callers do not wait. */
@@ -96,7 +97,7 @@ export class Waiters {
     }
   }
 
-  /** Returns the row when the wait is over, or its current state after `timeoutMs`. */
+  /** Returns the row when the wait is over, or its current state, if it is known, after `timeoutMs`. */
   async #wait(
     orgId: string,
     executionId: string,
@@ -108,8 +109,10 @@ export class Waiters {
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#closing, gone]);
     try {
       for (;;) {
-        const row = await this.#engine.read(() => getExecution(orgId, executionId));
-        if (row === undefined || isOver(row) || signal.aborted) return row;
+        // The execution was accepted: an error would make the sender repeat its request.
+        const row = await unlessUnavailable(this.#engine.read(() => getExecution(orgId, executionId)));
+        if (row === undefined || (row !== null && isOver(row))) return row;
+        if (signal.aborted) return row ?? undefined;
         await watcher.next(signal);
       }
     } finally {

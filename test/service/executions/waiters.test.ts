@@ -1,28 +1,18 @@
-/** The limit of requests that wait for an execution. */
+/** Requests that wait for an execution: their limit, and an outage of the store. */
 import { expect, test } from "vitest";
 import { Notifier } from "../../../server/executions/notifier.ts";
-import { orderedId } from "../../../server/ids.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
 import { Waiters } from "../../../server/webhooks/waiters.ts";
+import { newExecution } from "../../support/executor.ts";
+import { FaultyEngine } from "../../support/faulty-engine.ts";
 import { openStore, orgId } from "../../support/store.ts";
 
 test("200 requests of an organization wait, and a request that is gone makes room", async () => {
   const engine = openStore();
   const waiters = new Waiters(engine, new Notifier(engine), new AbortController().signal);
-  const execution_id = orderedId("exe");
-  await engine.write(() =>
-    insertExecution({
-      org_id: orgId,
-      execution_id,
-      kind: "agent",
-      name: "a",
-      origin: "webhook",
-      deployment_id: "dep_a",
-      environment: "production",
-      input: "{}",
-      created_at: Date.now(),
-    }),
-  );
+  const execution = newExecution();
+  const { execution_id } = execution;
+  await engine.write(() => insertExecution(execution));
   const minute = 60_000;
   const gone = Array.from({ length: 200 }, () => new AbortController());
   const prefer = ({ signal }: AbortController) =>
@@ -43,4 +33,15 @@ test("200 requests of an organization wait, and a request that is gone makes roo
   expect(await wait(new AbortController())).toEqual(immediate);
   for (const controller of [...gone, next]) controller.abort();
   await Promise.all([...waiting, added]);
+});
+
+test("a request whose execution was accepted gets no error when the store goes away", async () => {
+  const engine = new FaultyEngine(openStore());
+  const execution = newExecution();
+  await engine.write(() => insertExecution(execution));
+  const waiters = new Waiters(engine, new Notifier(engine), new AbortController().signal);
+  engine.isDown = true;
+  const accepted = { executionId: execution.execution_id, replayed: false };
+  const found = await waiters.result(orgId, accepted, "wait=1", new AbortController().signal);
+  expect(found).toMatchObject({ status: "queued", waitSeconds: 1, output: null, failure: null });
 });

@@ -1,0 +1,43 @@
+/** Child executions: an outage of the store, and the cancellation of their parent. */
+import { expect, onTestFinished, test, vi } from "vitest";
+import { runChildExecution } from "../../../server/executions/child-executions.ts";
+import { Notifier } from "../../../server/executions/notifier.ts";
+import { definition, newExecution, newExecutor } from "../../support/executor.ts";
+import { pass, useFakeClock } from "../../support/fake-clock.ts";
+import { FaultyEngine } from "../../support/faulty-engine.ts";
+import { HandPool } from "../../support/hand-pool.ts";
+import { openStore } from "../../support/store.ts";
+
+async function startParent() {
+  const engine = new FaultyEngine(openStore());
+  const executor = newExecutor(engine);
+  const pool = new HandPool();
+  await executor.start(pool, () => false);
+  onTestFinished(() => {
+    for (const { end } of pool.attempts) end({ type: "succeeded", output: "null" });
+    return executor.close(0);
+  });
+  const parent = newExecution();
+  await executor.enqueue(parent, null);
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(1));
+  const options = { engine, executor, notifier: new Notifier(engine), definitionOf: async () => definition };
+  const request = { name: "agent", input: {}, key: null, index: 0, spanId: null };
+  return { engine, pool, parent, options, request };
+}
+
+test("a workflow that starts and awaits a child execution survives an outage of the store", async () => {
+  useFakeClock();
+  const { engine, pool, parent, options, request } = await startParent();
+  engine.isDown = true;
+  const call = runChildExecution(options, parent.execution_id, request, new AbortController().signal);
+  await pass(3_000);
+  engine.isDown = false;
+  await pass(3_000);
+  expect(pool.attempts).toHaveLength(2);
+  engine.isDown = true;
+  await pass(3_000);
+  engine.isDown = false;
+  pool.attempts[1]?.end({ type: "succeeded", output: "42" });
+  await pass(2_000);
+  expect(await call).toMatchObject({ output: 42 });
+});
