@@ -17,6 +17,7 @@ import { orderedId } from "../../../server/ids.ts";
 import { deploy } from "../../support/project.ts";
 import { run } from "../../support/rest.ts";
 import { TestServer } from "../../support/server.ts";
+import { openExecutions } from "../runner/open-executions.ts";
 import { processorTime } from "../scaling-model/processor-time.ts";
 
 export interface DrainRound {
@@ -98,8 +99,8 @@ function fill(database: DatabaseSync, jobs: number): string {
 }
 
 async function ended(database: DatabaseSync): Promise<void> {
-  const open = database.prepare("SELECT 1 FROM executions WHERE status IN ('queued', 'running') LIMIT 1");
-  while (open.get() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+  const isOpen = openExecutions(database);
+  while (isOpen()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 function loop(jobs: number): number {

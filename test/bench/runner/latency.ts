@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { TestServer } from "../../support/server.ts";
 import { load } from "../limit/child.ts";
 import type { Sample } from "./interleave.ts";
+import { openExecutions } from "./open-executions.ts";
 import type { Agent } from "./server.ts";
 import { quantile } from "./statistics.ts";
 
@@ -57,8 +58,8 @@ export class LatencyStore {
 
   /** Those of the executions since the last call. */
   readonly take = async (): Promise<number[]> => {
-    const open = this.#db.prepare("SELECT 1 FROM executions WHERE status IN ('queued', 'running') LIMIT 1");
-    while (open.get() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
+    const isOpen = openExecutions(this.#db);
+    while (isOpen()) await new Promise((resolve) => setTimeout(resolve, 20));
     const select =
       "SELECT execution_id AS id, output FROM executions WHERE execution_id > ? ORDER BY execution_id";
     const rows = this.#db.prepare(select).all(this.#last) as { id: string; output: string }[];

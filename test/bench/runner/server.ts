@@ -8,6 +8,7 @@ import { deploy, type ProjectSource } from "../../support/project.ts";
 import type { Runtime } from "../../support/runtimes.ts";
 import { TestServer } from "../../support/server.ts";
 import { type LimitProgram, startLimitProgram } from "../limit/child.ts";
+import { openExecutions } from "./open-executions.ts";
 
 const high = "10000000";
 
@@ -97,8 +98,8 @@ export class Store {
   }
 
   async untilDrained(): Promise<void> {
-    const open = this.#db.prepare("SELECT 1 FROM executions WHERE status IN ('queued', 'running') LIMIT 1");
-    while (open.get() !== undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+    const isOpen = openExecutions(this.#db);
+    while (isOpen()) await new Promise((resolve) => setTimeout(resolve, 10));
     assert.equal(this.count("status <> 'succeeded'"), 0);
   }
 
