@@ -52,6 +52,12 @@ export const expiringLogs = `logs.org_id = r.org_id AND logs.source <> 'audit'
   AND logs.seq < COALESCE((SELECT kept.seq FROM logs kept WHERE kept.org_id = r.org_id AND kept.at BETWEEN ?1 AND ?3
     ORDER BY kept.seq LIMIT 1), 9223372036854775807)`;
 
+/**
+ * Ends a statement that returns the column `at` of each row of its row set that has changed a row of the table. It must be
+ * the first column of the row set.
+ */
+export const returningChanged = "RETURNING r.at AS at";
+
 /** The columns that a claim sets to the same value for all its executions. */
 export const claimColumns = ["deployment_id", "lease_owner", "lease_until", "attempt_started_at"] as const;
 

@@ -1,6 +1,6 @@
 /** A connection to the database: its settings, and its prepared statements. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { toSqlite } from "../dialects/sqlite.ts";
+import { returnsChanged, toSqlite } from "../dialects/sqlite.ts";
 import type { Row, SqlValue, Statement } from "../engine.ts";
 import { migrate } from "../migrate.ts";
 
@@ -42,6 +42,7 @@ export class Connection {
     if (rows === undefined) return this.all(sql, params);
     if (rows.length === 0) return [];
     const statement = this.#prepare(sql);
+    if (returnsChanged(sql)) return changedRows(statement, params, rows);
     const [row] = rows;
     if (rows.length === 1 && row !== undefined) return statement.all(...params, ...row) as Row[];
     const results: Row[] = [];
@@ -91,6 +92,18 @@ export class Connection {
   close(): void {
     this.#db.close();
   }
+}
+
+function changedRows(
+  statement: StatementSync,
+  params: readonly SqlValue[],
+  rows: readonly (readonly SqlValue[])[],
+): Row[] {
+  const changed: Row[] = [];
+  for (const row of rows) {
+    if (Number(statement.run(...params, ...row).changes) > 0) changed.push({ at: row[0] ?? null });
+  }
+  return changed;
 }
 
 /** SQLITE_BUSY, or one of its extended codes. */

@@ -2,7 +2,7 @@
  * Statements of workers. A worker holds a *lease* on each execution that it runs. Owner, attempt and losses identify the
  * lease: a worker that has lost it can no longer change the row.
  */
-import { claimColumns, claimedColumns, named } from "../dialects/statements.ts";
+import { claimColumns, claimedColumns, named, returningChanged } from "../dialects/statements.ts";
 import { all, each, first, notify, type Program, type SqlValue } from "../engine.ts";
 import type { ExecutionRow } from "./executions.ts";
 
@@ -78,7 +78,7 @@ const SELECT_ORGANIZATION =
 const LEASE_COLUMNS = "at int, org_id text, execution_id text, lease_owner text, attempt int, losses int";
 const HELD = `executions.org_id = r.org_id AND executions.execution_id = r.execution_id AND executions.status = 'running'
   AND executions.lease_owner = r.lease_owner AND executions.attempt = r.attempt AND executions.losses = r.losses
-RETURNING r.at AS at`;
+${returningChanged}`;
 const FINISH = `UPDATE executions SET status = r.status, output = r.output, error = r.error, finished_at = r.finished_at,
   lease_owner = NULL, lease_until = NULL
 FROM ROWS(${LEASE_COLUMNS}, status text, output text, error text, finished_at int) r WHERE ${HELD}`;
