@@ -1,9 +1,11 @@
 /** Unit tests of the runner and the pool: outputs, lines, errors, the log limiter and the start limiter. */
 import { pathToFileURL } from "node:url";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { AttemptQueue } from "../../server/executions/pool/deployment/queue.ts";
 import { StartLimiter } from "../../server/executions/pool/deployment/start-limiter.ts";
-import type { LogEntry } from "../../server/executions/pool/index.ts";
+import type { Attempt, LogEntry, Outcome } from "../../server/executions/pool/index.ts";
 import { LogLimiter } from "../../server/executions/pool/log-limiter.ts";
+import type { RunnerProcess } from "../../server/executions/pool/runner-process.ts";
 import { ErrorDescriber } from "../../server/executions/runner/errors.ts";
 import { cutLine } from "../../server/executions/runner/lines/cut-line.ts";
 import { LineBuffer } from "../../server/executions/runner/lines/line-buffer.ts";
@@ -179,5 +181,83 @@ describe("ErrorDescriber", () => {
       "in agents and <scratch>/file",
     );
     expect(describer.scrub("no path here")).toBe("no path here");
+  });
+});
+
+describe("AttemptQueue", () => {
+  const succeeded: Outcome = { type: "succeeded", output: "null" };
+
+  /** The number of each attempt, and a runner whose attempts end when the test ends them. */
+  function setUp() {
+    const queue = new AttemptQueue();
+    const ends: (() => void)[] = [];
+    const run = (_: Attempt, resolve: (outcome: Outcome) => void) => ends.push(() => resolve(succeeded));
+    const outcomes = new Map<string, Outcome>();
+    const add = (from: number, to: number, alone = false) => {
+      for (let n = from; n < to; n++) {
+        const executionId = `exe_${n}`;
+        queue.add({ executionId, alone } as Attempt, (outcome) => outcomes.set(executionId, outcome));
+      }
+    };
+    return {
+      queue,
+      ends,
+      outcomes,
+      add,
+      assign: () => queue.assign(() => ({ run }) as unknown as RunnerProcess),
+    };
+  }
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["performance"], now: 1_000_000 });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test("expects as many ends as a moment ago, when attempts are short", () => {
+    const { queue, ends, add, assign } = setUp();
+    add(0, 100);
+    assign();
+    expect(queue.endsWithin(20)).toBe(0);
+    vi.advanceTimersByTime(5);
+    for (const end of ends.slice(0, 30)) end();
+    expect(queue.endsWithin(20)).toBe(30);
+    expect(queue.endsWithin(10)).toBe(15);
+    // Attempts that wait will not end soon.
+    add(100, 200);
+    expect(queue.endsWithin(20)).toBe(30);
+    expect(queue.endsWithin(1_000)).toBe(70);
+    // The rest are not short.
+    vi.advanceTimersByTime(100);
+    expect(queue.endsWithin(20)).toBe(0);
+  });
+
+  test("does not expect that long attempts which ended together are followed by others", () => {
+    const { queue, ends, add, assign } = setUp();
+    add(0, 100);
+    assign();
+    vi.advanceTimersByTime(1_000);
+    for (const end of ends.slice(0, 50)) end();
+    expect(queue.endsWithin(20)).toBe(1);
+  });
+
+  test("ends the newest attempts that have waited for long", () => {
+    const { queue, outcomes, add } = setUp();
+    add(0, 1, true);
+    add(1, 10);
+    add(10, 12, true);
+    vi.advanceTimersByTime(1_000);
+    const beforeMs = performance.now() - 1_000;
+    vi.advanceTimersByTime(1);
+    add(12, 20);
+    queue.settleNewest(0, beforeMs, succeeded);
+    queue.settleNewest(-1, beforeMs, succeeded);
+    expect([...outcomes.keys()]).toEqual([]);
+    queue.settleNewest(2, beforeMs, succeeded);
+    expect([...outcomes.keys()]).toEqual(["exe_8", "exe_9"]);
+    queue.settleNewest(100, beforeMs, succeeded);
+    expect(outcomes.size).toBe(9);
+    expect(queue.length).toBe(11);
   });
 });

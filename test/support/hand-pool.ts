@@ -15,6 +15,10 @@ export class HandPool implements Pools {
     return 10 - this.attempts.length;
   }
 
+  ahead(): number {
+    return 0;
+  }
+
   count() {
     return { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
   }

@@ -4,8 +4,9 @@
  * States of a deployment: *unknown*; *ready*, may have due executions; *claiming*, while a claim is being written. `wake`
  * makes it ready. A claim of all that there is room for leaves it ready, and one that found fewer makes it unknown again.
  *
- * Invariant: each execution that runs here holds one slot of its organization and deployment, from its claim, or the
- * acceptance by `reserve`, until `release`.
+ * Invariant: each execution that runs here, from its claim or the acceptance by `reserve` until `release`, holds one slot of
+ * its organization and deployment or is *ahead*: it waits in the pool for the end of a short attempt, whose slot it takes
+ * over. Without executions ahead, runners of short attempts would wait for each claim and its commit.
  */
 import type { Engine } from "../../store/engine.ts";
 import { claimExecutions, organizationOfQueue, type RunningExecution } from "../../store/tables/leases.ts";
@@ -33,6 +34,8 @@ export class Claims {
   /** The least recently claimed deployment comes first. */
   readonly #ready = new Set<string>();
   readonly #claiming = new Set<string>();
+  /** The number of executions ahead, by deployment. */
+  readonly #ahead = new Map<string, number>();
   /** The organizations of deployments. */
   readonly #organizations = new Map<string, string>();
   /** How many waits each execution without a slot has. */
@@ -60,16 +63,24 @@ export class Claims {
    *
    * @returns a function that releases the slot unless the execution has started; null when the execution must queue
    */
-  reserve({ org_id, deployment_id }: NewExecution): ((started: number) => void) | null {
+  reserve(row: NewExecution): ((started: number) => void) | null {
+    const { org_id, deployment_id } = row;
     if (this.#options.closing.aborted || this.#ready.has(deployment_id)) return null;
     const free = this.#options.pools.free(deployment_id);
-    if (this.#limiter.room(org_id, deployment_id, free) <= 0) return null;
-    return this.#limiter.reserve(org_id, deployment_id, 1);
+    if (this.#limiter.room(org_id, deployment_id, free) > 0) {
+      return this.#limiter.reserve(org_id, deployment_id, 1);
+    }
+    if (this.#aheadRoom(org_id, deployment_id, 0) <= 0) return null;
+    this.#addAhead(deployment_id, 1);
+    return (started) => {
+      if (started === 0) this.release(row);
+    };
   }
 
-  /** Releases the slot of an execution. */
-  release({ org_id, deployment_id }: RunningExecution): void {
-    this.#limiter.hold(org_id, deployment_id, -1);
+  /** Releases the slot of an execution, or passes it on to one ahead. */
+  release({ org_id, deployment_id }: Pick<RunningExecution, "org_id" | "deployment_id">): void {
+    if (this.#ahead.has(deployment_id)) this.#addAhead(deployment_id, -1);
+    else this.#limiter.hold(org_id, deployment_id, -1);
     // Only for known queues: a query after each execution would cost as much as a claim.
     if (this.#ready.size > 0) this.#pump();
   }
@@ -120,13 +131,14 @@ export class Claims {
   async #claimFor(orgId: string, deploymentId: string): Promise<boolean> {
     const { engine, owner, pools, start } = this.#options;
     const free = pools.free(deploymentId);
-    const limit = this.#limiter.room(orgId, deploymentId, free);
+    const places = Math.max(0, this.#limiter.room(orgId, deploymentId, free));
+    const limit = places + this.#aheadRoom(orgId, deploymentId, places);
     let claimed = 0;
     if (limit > 0) {
       this.#ready.delete(deploymentId);
       // Not `reserve`: new executions may start during the claim. If they had to queue, each would need a claim, which
       // costs a third more CPU per execution under load. The pool queues the few that exceed its room.
-      this.#limiter.hold(orgId, deploymentId, limit);
+      this.#limiter.hold(orgId, deploymentId, places);
       try {
         const rows = await engine.write(() => {
           const now = Date.now();
@@ -135,9 +147,11 @@ export class Claims {
         claimed = rows.length;
         for (const row of rows) start(row);
       } finally {
-        this.#limiter.hold(orgId, deploymentId, claimed - limit);
+        const held = Math.min(claimed, places);
+        this.#limiter.hold(orgId, deploymentId, held - places);
+        this.#addAhead(deploymentId, claimed - held);
         // Other deployments had no room while this one held all of it.
-        if (claimed < limit && this.#ready.size > 0) this.#pump();
+        if (held < places && this.#ready.size > 0) this.#pump();
       }
     }
     const isDrained = claimed < limit;
@@ -145,6 +159,22 @@ export class Claims {
     this.#limiter.setWaiting(orgId, deploymentId, !isDrained && limit < free);
     if (limit > 0 && !isDrained) this.#ready.add(deploymentId);
     return limit > 0;
+  }
+
+  /**
+   * The number of further executions that may be ahead, when `places` more will hold slots. Only in slots that are free, so
+   * that a deployment that has its share gets no more.
+   */
+  #aheadRoom(orgId: string, deploymentId: string, places: number): number {
+    const slots = this.#limiter.room(orgId, deploymentId, Number.POSITIVE_INFINITY) - places;
+    const ahead = this.#ahead.get(deploymentId) ?? 0;
+    return Math.max(0, Math.min(slots, this.#options.pools.ahead(deploymentId)) - ahead);
+  }
+
+  #addAhead(deploymentId: string, count: number): void {
+    const ahead = (this.#ahead.get(deploymentId) ?? 0) + count;
+    if (ahead > 0) this.#ahead.set(deploymentId, ahead);
+    else this.#ahead.delete(deploymentId);
   }
 
   /** Undefined, and not ready any more, when the deployment has no queued executions. */

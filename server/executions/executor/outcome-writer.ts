@@ -45,7 +45,9 @@ export class OutcomeWriter {
     // A reader that finds the execution ended must find its whole log.
     if (!engine.ordered) await logs.flush();
     // A shutdown is not a loss.
-    if (closing.aborted && outcome.type === "lost") return this.#transitions.handBack(row);
+    if (outcome.type === "lost" && (closing.aborted || outcome.unstarted)) {
+      return this.#transitions.handBack(row);
+    }
     const retry = policy !== null && retriesAtOnce ? withoutDelay(policy) : policy;
     const state = { ...stateOf(row), retry };
     const responding = responses.written(row);

@@ -150,6 +150,10 @@ export class RemotePools implements Pools {
     return 0;
   }
 
+  ahead(): number {
+    return 0;
+  }
+
   cancel(): boolean {
     return false;
   }

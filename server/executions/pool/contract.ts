@@ -62,8 +62,11 @@ export type Outcome =
       reason: FailureReason;
     }
   | { type: "cancelled" }
-  /** The attempt must run again, alone if it is a suspect. This is not a failure of the agent or workflow. */
-  | { type: "lost"; reason: string; suspect: boolean };
+  /**
+   * The attempt must run again, alone if it is a suspect. This is not a failure of the agent or workflow. One that has not
+   * started returns to the queue as it was.
+   */
+  | { type: "lost"; reason: string; suspect: boolean; unstarted?: true };
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
@@ -194,6 +197,11 @@ export interface Pools {
   run(attempt: Attempt): Promise<Outcome>;
   /** The number of attempts of a deployment that would be assigned to a runner now, without queueing. */
   free(deploymentId: string): number;
+  /**
+   * The number of running attempts of a deployment that will probably end within some milliseconds: as many may wait for
+   * their places.
+   */
+  ahead(deploymentId: string): number;
   count(): RunnerCounts;
   /** Aborts `ctx.signal`, then kills the runner after the grace period. False when the execution is not here. */
   cancel(executionId: string): boolean;

@@ -71,6 +71,10 @@ class AllPools implements Pools {
     return this.#pools.get(deploymentId)?.free ?? executionsPerRunner * runnersPerDeployment;
   }
 
+  ahead(deploymentId: string): number {
+    return this.#closed ? 0 : (this.#pools.get(deploymentId)?.ahead ?? 0);
+  }
+
   count(): RunnerCounts {
     const counts = { starting: 0, busy: 0, idle: 0, ending: 0, waitingAttempts: 0 };
     for (const pool of this.#pools.values()) pool.count(counts);

@@ -122,6 +122,7 @@ function inProcess(onStart: (job: number) => void): Pools {
       return { type: "succeeded", output: "null" };
     },
     free: () => concurrency - running,
+    ahead: () => 0,
     count: () => ({ starting: 0, busy: running, idle: 0, ending: 0, waitingAttempts: 0 }),
     cancel: () => false,
     warm: async () => {},

@@ -242,6 +242,43 @@ test("each call of close resolves when the running executions are back in the qu
   expect(found).toMatchObject({ status: "queued", losses: 0, lease_owner: null });
 });
 
+test("executions are claimed and accepted ahead of the ends of short attempts", async () => {
+  const engine = openStore();
+  const executor = newExecutor(engine);
+  const pool = new HandPool();
+  pool.free = () => 0;
+  pool.ahead = () => 3;
+  onTestFinished(() => executor.close(0));
+  const execution = newExecution(orderedId("dep"));
+  await engine.write(function* () {
+    for (let n = 0; n < 2; n++) yield* insertExecution({ ...execution, execution_id: orderedId("exe") });
+  });
+  await executor.start(pool, () => false);
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(2));
+  const enqueue = () => executor.enqueue({ ...execution, execution_id: orderedId("exe") }, null);
+  await enqueue();
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(3));
+  await enqueue();
+  const found = await rows<{ status: string }>(engine, "SELECT status FROM executions ORDER BY execution_id");
+  expect(found.map(({ status }) => status)).toEqual(["running", "running", "running", "queued"]);
+});
+
+test("an attempt that has not started returns to the queue as it was", async () => {
+  const engine = openStore();
+  const executor = newExecutor(engine);
+  const pool = new HandPool();
+  onTestFinished(() => executor.close(0));
+  await executor.start(pool, () => false);
+  const execution = newExecution(orderedId("dep"));
+  await executor.enqueue(execution, null);
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(1));
+  pool.attempts[0]?.end({ type: "lost", reason: "busy", suspect: false, unstarted: true });
+  await vi.waitFor(() => expect(pool.attempts).toHaveLength(2));
+  const found = await engine.read(() => getExecution(orgId, execution.execution_id));
+  expect(found).toMatchObject({ status: "running", attempt: 1, losses: 0, alone: 0 });
+  expect(await rows(engine, "SELECT message FROM logs")).toEqual([]);
+});
+
 test("an organization gets its share of the concurrency next to one with a long queue", async () => {
   const engine = openStore();
   const executor = newExecutor(engine, { limits: { ...loadConfig({}, {}).limits, concurrency: 8 } });

@@ -15,6 +15,15 @@ import { AttemptQueue } from "./queue.ts";
 import { Runners } from "./runners.ts";
 import { RunnerStarter } from "./starter.ts";
 
+/** How long an attempt that is claimed ahead may wait for a runner. A claim and its commit take less. */
+const aheadMs = 20;
+
+/**
+ * How long attempts in excess of the places in runners may wait, when the attempts in the runners take longer than
+ * expected. Then they return to the queue, because another worker may have places.
+ */
+const excessMs = 1_000;
+
 export class DeploymentPool {
   readonly #executionsPerRunner: number;
   readonly #onEmpty: () => void;
@@ -22,6 +31,7 @@ export class DeploymentPool {
   readonly #starter: RunnerStarter;
   readonly #queue = new AttemptQueue();
   readonly #checks = new InputChecks();
+  #excessTimer: ReturnType<typeof setTimeout> | undefined;
   #retired = false;
   #pumping = false;
   #pumpScheduled = false;
@@ -44,10 +54,17 @@ export class DeploymentPool {
   }
 
   get free(): number {
-    if (this.#retired) return 0;
+    return this.#retired ? 0 : Math.max(0, this.#places - this.#queue.length);
+  }
+
+  /** The number of further attempts that its runners accept, and those that it may still start. */
+  get #places(): number {
     const later = Math.max(0, this.#runners.max - this.#runners.size + this.#starter.starting);
-    const room = this.#runners.room + later * this.#executionsPerRunner;
-    return Math.max(0, room - this.#queue.length);
+    return this.#runners.room + later * this.#executionsPerRunner;
+  }
+
+  get ahead(): number {
+    return this.#retired ? 0 : this.#queue.endsWithin(aheadMs);
   }
 
   /** Whether it has neither an attempt nor a runner. */
@@ -164,7 +181,18 @@ export class DeploymentPool {
     if (this.#retired) runners.drainIdle();
     this.#pumping = false;
     if (this.#queue.length + this.#checks.length === 0) this.#starter.cancelDelayed();
+    if (this.#queue.length > 0) this.#watchExcess();
     if (this.empty) this.#onEmpty();
+  }
+
+  #watchExcess(): void {
+    this.#excessTimer ??= setTimeout(() => {
+      this.#excessTimer = undefined;
+      const excess = this.#queue.length - this.#queue.alone - this.#places;
+      const outcome = { ...lost("All runners are busy"), unstarted: true } as const;
+      this.#queue.settleNewest(excess, performance.now() - excessMs, outcome);
+      this.#pump();
+    }, excessMs).unref();
   }
 
   #assignChecks(): void {
