@@ -1,6 +1,7 @@
 /** `Idempotency-Key` of RunExecution: repeated requests start one execution. */
 import { beforeAll, expect, test } from "vitest";
 import { createClient, isSvcError } from "../../client/index.ts";
+import { run } from "../../server/store/engine.ts";
 import { deploy } from "../support/project.ts";
 import { call, expectError } from "../support/rest.ts";
 import type { ExecutionJson } from "../support/shapes.ts";
@@ -45,6 +46,15 @@ test("a key with another input or target is refused", async () => {
   ]) {
     await expect(call).rejects.toMatchObject({ code: "invalid_argument", reason: "IDEMPOTENCY_KEY_REUSED" });
   }
+});
+
+test("a key whose execution was deleted is refused until it expires", async () => {
+  const start = () => client().start("echo", {}, { idempotencyKey: "deleted" });
+  const { executionId } = await start();
+  const engine = await server.openStore();
+  await engine.write(() => run("DELETE FROM executions WHERE execution_id = ?1", executionId));
+  await engine.close();
+  await expect(start()).rejects.toMatchObject({ code: "not_found", reason: "RESOURCE_NOT_FOUND" });
 });
 
 test("environments have keys of their own", async () => {

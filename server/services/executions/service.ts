@@ -90,15 +90,18 @@ export function executionService(app: App): ServiceImpl<typeof ExecutionService>
           throw fail("IDEMPOTENCY_KEY_REUSED", "The idempotency key was used with another target or input.");
         }
         const id = accepted?.executionId ?? executionId;
-        return { row: yield* getExecution(orgId, id), replayed: id !== executionId };
+        return { id, row: yield* getExecution(orgId, id), replayed: id !== executionId };
       };
-      const { row, replayed } = await inputs.store({
+      const { id, row, replayed } = await inputs.store({
         orgId,
         input: input.value,
         key: JSON.stringify([orgId, environment, kind, request.name]),
         store: (checked) => engine.write(() => accept(checked)),
       });
-      if (row === undefined) throw new Error("The inserted row was not found.");
+      if (row === undefined) {
+        const message = `The execution of this idempotency key was deleted; use another key to run '${request.name}' again.`;
+        throw noResource("execution", id, message);
+      }
       if (replayed) context.responseHeader.set("idempotent-replayed", "true");
       return toExecution(row, hasMessageLimit(context));
     },
