@@ -15,22 +15,25 @@ export function runnerLogs(
 ): PoolEvents["log"] {
   return (deploymentId, entries) => {
     const deployment = deployments.held(deploymentId);
-    if (deployment === undefined) return;
-    const redactor = redactors.of(deployment.orgId);
-    const rows = entries.map((entry): NewLog => {
+    const rows = entries.flatMap((entry): NewLog[] => {
       const execution = entry.executionId === null ? undefined : executor.running(entry.executionId);
-      return {
-        org_id: deployment.orgId,
+      const orgId = execution?.org_id ?? deployment?.orgId;
+      if (orgId === undefined) return [];
+      const redactor = redactors.of(orgId);
+      const row = {
+        org_id: orgId,
         at: entry.atMs,
         level: entry.level,
-        source: "console",
+        source: "console" as const,
         message: redactor?.redact(entry.message) ?? entry.message,
         fields: fieldsOf(entry, redactor),
         execution_id: entry.executionId,
         deployment_id: deploymentId,
         name: execution?.name ?? null,
-        environment: deployment.environment,
+        // A replay on a named deployment keeps its environment.
+        environment: execution?.environment ?? deployment?.environment ?? null,
       };
+      return [row];
     });
     logs.add(rows);
   };
