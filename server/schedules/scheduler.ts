@@ -113,8 +113,10 @@ export class Scheduler {
     while (!this.#closed) {
       const rows = await engine.write(function* () {
         const page = yield* listRunnableSchedules(after, batchSize);
+        // Runs that are overdue nevertheless are still due.
+        const later = page.filter(({ next_due_at }) => (next_due_at ?? 0) > nowMs);
         yield* setNextDue(
-          page.map((row) => ({
+          later.map((row) => ({
             ...row,
             nextMs: nextDue(parseStored<ScheduleDefinition>(row.definition), nowMs),
           })),

@@ -36,7 +36,8 @@ export function* takeAlerts(
   yield* run(INSERT, orgId, project, environment, nowMs);
   const row = yield* first<WindowRow>(LOCK, orgId, project, environment);
   if (row === undefined) throw new Error("The window of alerts was not found.");
-  const isOver = nowMs - row.started_at >= windowMs;
+  // A window that has not begun: the clock was set back.
+  const isOver = nowMs - row.started_at >= windowMs || nowMs < row.started_at;
   const sent = isOver ? 0 : row.sent;
   const admitted = Math.min(wanted, Math.max(0, maxAlerts - sent));
   const suppressed = (admitted > 0 ? 0 : row.suppressed) + wanted - admitted;

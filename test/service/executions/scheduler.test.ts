@@ -46,6 +46,18 @@ const finish = (engine: Engine, status = "succeeded") =>
   engine.write(() => run("UPDATE executions SET status = ? WHERE status IN ('queued', 'running')", status));
 
 describe("a schedule", () => {
+  test("starts a run that is overdue when the clock was set back during an outage", async () => {
+    const { clock, scheduler, shownTicks } = await setUp(
+      { hourly: { cron: "0 * * * *", catchUpSeconds: 3600 } },
+      "2026-03-02T11:59:30Z",
+    );
+    // No pass succeeds for a minute.
+    clock.advance(minute);
+    clock.set(clock.wallMs() - 5 * second);
+    await scheduler.pass();
+    expect(await shownTicks()).toEqual(["hourly 2026-03-02T12:00:00.000Z run"]);
+  });
+
   test("runs at its time, with its input, on its deployment", async () => {
     const input = { report: "daily", list: [1] };
     const { engine, advance, shownTicks, woken, deploymentId } = await setUp(
