@@ -1,6 +1,7 @@
 /** Which processes PostgreSQL sends notifications to. */
 import { expect, test, vi } from "vitest";
 import { type Engine, notify, type Topic } from "../../server/store/engine.ts";
+import { onDatabase } from "../support/postgres/databases.ts";
 import { DatabaseProxy } from "../support/postgres/proxy.ts";
 import { newDatabase, openDatabase } from "./stores.ts";
 
@@ -14,6 +15,16 @@ function heard(engine: Engine, topic: Topic, key: string): Promise<void> {
     });
   });
 }
+
+test("ignores notifications of other programs", async () => {
+  const url = await newDatabase();
+  const sender = await openDatabase({ url });
+  const receiver = await openDatabase({ url });
+  const last = heard(receiver, "routes", "org_1");
+  for (const payload of ["reload", "null", "{}"]) await onDatabase(url, `NOTIFY svc, '${payload}'`);
+  await sender.write(() => notify("routes", "org_1"));
+  await last;
+});
 
 test("a process receives the hints of a topic while it listens, and no others", async () => {
   const url = await newDatabase();

@@ -151,8 +151,9 @@ export class Notifications {
   }
 
   #receive(payload: string): void {
-    const { from, topics } = JSON.parse(payload) as Message;
-    if (from === this.#process) return;
+    const message = messageOf(payload);
+    if (message === null || message.from === this.#process) return;
+    const { topics } = message;
     for (const [topic, keys] of Object.entries(topics) as [Topic, string[] | null][]) {
       if (keys === null) this.#listeners.call(topic, null);
       else for (const key of keys) this.#listeners.call(topic, key);
@@ -214,6 +215,16 @@ export class Notifications {
     while (!this.#closed && this.#connection === null) {
       await this.#connect().catch(() => new Promise((resolve) => setTimeout(resolve, heartbeatMs)));
     }
+  }
+}
+
+/** Null when another program has sent it: every user of the database may send notifications. */
+function messageOf(payload: string): Message | null {
+  try {
+    const message = JSON.parse(payload) as Partial<Message> | null;
+    return message?.from === undefined || message.topics === undefined ? null : (message as Message);
+  } catch {
+    return null;
   }
 }
 
