@@ -59,7 +59,7 @@ ORDER BY deployment_id DESC LIMIT ?6`;
 const SELECT_ACTIVE = `SELECT * FROM deployments
 WHERE org_id = ?1 AND environment = ?2 AND project = ?3 AND status = 'active'`;
 const SET_FAILED = `UPDATE deployments SET status = 'failed', error = ?1
-WHERE org_id = ?2 AND deployment_id = ?3 AND status = 'pending'`;
+WHERE org_id = ?2 AND deployment_id = ?3 AND status = 'pending' RETURNING deployment_id`;
 const INSERT_EVENTS = `INSERT INTO deployment_events (org_id, deployment_id, at, event, key_id, key_name)
 SELECT r.org_id, r.deployment_id, r.at, r.event, r.key_id, r.key_name
 FROM ROWS(org_id text, deployment_id text, at int, event text, key_id text, key_name text) r`;
@@ -126,7 +126,8 @@ export function* failDeployment(
   error: string,
   nowMs: number,
 ): Program<void> {
-  yield* run(SET_FAILED, error, orgId, deploymentId);
+  // It may have been deleted meanwhile.
+  if ((yield* first(SET_FAILED, error, orgId, deploymentId)) === undefined) return;
   yield* insertEvent(orgId, deploymentId, "failed", nowMs, null);
 }
 
