@@ -34,7 +34,7 @@ import { log, reasonOf } from "./telemetry/log/index.ts";
 const roundMs = 60_000;
 const batchSize = 200;
 /** Log entries of executions that a transaction deletes: 20 ms. */
-const logsPerBatch = 10_000;
+const logsPerBatch = 5_000;
 const pauseMs = 20;
 /** Executions that are read at a time. */
 const pageSize = 1_000;
