@@ -48,14 +48,35 @@ export async function* watchExecution(
   }
 }
 
+/** Entries that one request may ask for. */
+const maxLines = 10_000;
+
 /** The last log entries, oldest first, and new ones with `follow`. */
 export async function* tailLogs({ service, policy }: Streams, options: LogOptions): AsyncGenerator<LogLine> {
-  const { signal, after = "", follow = false, since, ...others } = options;
+  const { signal, after = "", follow = false, since, lines, ...others } = options;
   const filter = { ...others, since: since && timestampFromDate(since) };
   let cursor = after;
+  let isFirst = true;
+  // Without `lines`, `since` asks for all entries.
+  const again = lines === undefined && since !== undefined ? undefined : maxLines;
   try {
+    if (follow && lines === 0 && after === "") {
+      // The present end of the log, so that a reconnection does not miss entries.
+      for await (const { log } of service.tailLogs(
+        { ...filter, lines: 1 },
+        { signal: signal ?? undefined },
+      )) {
+        cursor = log?.cursor ?? "";
+      }
+    }
     const stream = readResumable({
-      open: (ended) => service.tailLogs({ ...filter, follow, after: cursor }, { signal: ended }),
+      open(ended) {
+        // Without a cursor, a reconnection that follows asks for all entries, since every one is new.
+        const count = isFirst || !follow ? lines : again;
+        isFirst = false;
+        const request = { ...filter, follow, after: cursor, ...(count !== undefined && { lines: count }) };
+        return service.tailLogs(request, { signal: ended });
+      },
       isOver: () => !follow,
       policy,
       signal,

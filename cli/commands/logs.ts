@@ -9,6 +9,8 @@ import { logFormatter } from "../views/log-entry.ts";
 import { printMessageLine } from "../views/result.ts";
 
 const maxLines = 10_000;
+/** For how long a reading without `--follow` tries to continue after a broken connection. */
+const maxOutageMs = 30_000;
 const defaultLines = 100;
 
 export default command({
@@ -90,7 +92,7 @@ export default command({
       connect() {
         // Without a cursor, a reconnection requests all entries, since every one is new.
         const start = cursor !== "" ? { after: cursor } : lines === undefined ? {} : { lines };
-        if (lines !== undefined) lines = maxLines;
+        if (values.follow && lines !== undefined) lines = maxLines;
         return executions.tailLogs({ ...filter, follow: values.follow, ...start });
       },
       async onMessage({ log, executionsOmitted }) {
@@ -102,8 +104,8 @@ export default command({
         if (values.json) await printMessageLine(log);
         else print(format(log));
       },
-      isOver: () => !values.follow,
-      maxOutageMs: Number.POSITIVE_INFINITY,
+      isOver: (isBroken) => !values.follow && !isBroken,
+      maxOutageMs: values.follow ? Number.POSITIVE_INFINITY : maxOutageMs,
     });
     if (isEmpty && !values.json) report.line("No log entries found.");
   },

@@ -41,11 +41,18 @@ export async function readDefinition(root: string): Promise<ProjectDefinition> {
   return definition;
 }
 
-/** The name in the project file of this folder or a parent folder; undefined when no valid one is found. */
+/**
+ * The name in the project file of this folder or a parent folder; undefined without a project file.
+ *
+ * @throws CliError when the project file is invalid: a command must not guess another project
+ */
 export async function currentProject(): Promise<string | undefined> {
   const root = projectFolder();
   if (!existsSync(join(root, PROJECT_FILE))) return undefined;
-  return (await loadProject(root)).definition?.name;
+  const { definition, problems } = await loadProject(root);
+  if (definition !== null) return definition.name;
+  const inFile = problems.map((problem) => ({ file: PROJECT_FILE, ...problem }));
+  throw invalidProject(inFile, "Fix the reported problems, or name the project with --project.");
 }
 
 /** @throws CliError when the folder has no project file */

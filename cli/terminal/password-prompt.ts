@@ -1,9 +1,17 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { UsageError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
 import { clean } from "./write.ts";
 
-/** Reads a line from the terminal without echo. Ctrl-C exits with 130. */
+/** For how long the rest of a paste may take to arrive. */
+const pasteMs = 50;
+
+/**
+ * Reads a line from the terminal without echo. Ctrl-C exits with 130.
+ *
+ * @throws UsageError when several lines are pasted: only the first one would be used
+ */
 export function promptPassword(label: string): Promise<string> {
   const { stdin, stderr } = process;
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -11,8 +19,16 @@ export function promptPassword(label: string): Promise<string> {
   const lines = createInterface({ input: stdin, output: discard, terminal: true });
   stderr.write(clean(`${label}: `));
   const read = (): Promise<string> =>
-    new Promise((resolve) => {
-      lines.once("line", (line) => resolve(line));
+    new Promise((resolve, reject) => {
+      // The lines of a paste arrive together, in one turn of the event loop.
+      lines.once("line", (line) => {
+        const more = () => reject(severalLines(label));
+        lines.once("line", more);
+        setTimeout(() => {
+          if (lines.line !== "") more();
+          resolve(line);
+        }, pasteMs);
+      });
       lines.once("SIGINT", () => {
         lines.close();
         stderr.write("\n");
@@ -24,4 +40,11 @@ export function promptPassword(label: string): Promise<string> {
     lines.close();
     stderr.write("\n");
   });
+}
+
+function severalLines(label: string): UsageError {
+  return new UsageError(
+    `Cannot read ${label}: it has several lines.`,
+    "Pass a value of several lines on standard input.",
+  );
 }

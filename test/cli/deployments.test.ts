@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { commandRuntimes } from "../support/runtimes.ts";
-import { projectFolder, temporaryFolder, useService } from "./support.ts";
+import { projectFolder, temporaryFolder, useService, writeFiles } from "./support.ts";
 
 interface Deployment {
   deployment_id: string;
@@ -60,6 +60,13 @@ describe.each(commandRuntimes("bun"))("svc deployments on %s", (runtime) => {
     const again = await service.run(`deployments rollback ${before.deployment_id} --force`);
     expect(again.stderr).toMatch(/^error: dep_\w+ is already active\./);
     expect(again.code).toBe(1);
+  });
+
+  test("rollback in the folder of an invalid project does not guess another project", async () => {
+    const cwd = await projectFolder("broken", { "agents/broken.js": "export default () => 1;\n" });
+    await writeFiles(cwd, { "svc-project.yaml": 'name: broken\nversion: "1.0"\ntimout: 3\n' });
+    const { code, stderr } = await service.run("deployments rollback --yes", { cwd });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/timout.*--project/s)]);
   });
 
   test("rollback without an id activates the previously active deployment of the project in this folder", async () => {

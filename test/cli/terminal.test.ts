@@ -61,6 +61,8 @@ describe.each(commandRuntimes("node"))("on a terminal, svc on %s", (runtime) => 
     expect(plain(done.screen)).toBe("Value of TYPED: \n✔ Set TYPED.\n");
     expect(done.code).toBe(0);
     expect((await set("LEFT", `abc${ctrlC}`)).code).toBe(130);
+    const pasted = await set("PASTED", "-----BEGIN PRIVATE KEY-----\rMIIEvQ\r-----END PRIVATE KEY-----\r");
+    expect([pasted.code, plain(pasted.screen)]).toEqual([2, expect.stringContaining("several lines")]);
     expect(await service.json("secrets")).toMatchObject({ secrets: [{ name: "TYPED" }] });
   });
 
