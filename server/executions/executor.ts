@@ -14,6 +14,7 @@ import { type Acceptance, acceptExecutions, type Once, type Request } from "../s
 import { listOtherOwners, type RunningExecution } from "../store/tables/leases.ts";
 import { type NewExecution, toRow } from "../store/tables/new-executions.ts";
 import type { AttemptSpan } from "../telemetry/tracing/tracer.ts";
+import { countEnd } from "./count.ts";
 import { Attempts } from "./executor/attempts.ts";
 import { Claims } from "./executor/claims.ts";
 import { Health } from "./executor/health.ts";
@@ -25,6 +26,7 @@ import { Sweeper, sweepMs } from "./executor/sweeper.ts";
 import type { AttemptResponse, Pools } from "./pool/contract.ts";
 import { requeueAbandoned } from "./requeue-abandoned.ts";
 import { Responses } from "./responses.ts";
+import type { Transition } from "./states.ts";
 
 /** What an executor has from `start`. */
 interface Parts {
@@ -69,6 +71,7 @@ export class Executor {
       },
       () => true,
       "The server ended.",
+      (row, transition) => this.#ended(row, transition),
     );
     const guarded = (work: () => Promise<void>) => () => void this.#health.guard(work);
     const sweep = guarded(() => sweeper.sweep());
@@ -166,6 +169,12 @@ export class Executor {
     await this.#options.logs.flush();
   }
 
+  /** Counts an execution that this worker did not run. */
+  #ended(row: RunningExecution, transition: Transition): void {
+    countEnd(row, transition, Date.now());
+    this.#options.onEnd?.(row, transition);
+  }
+
   #assemble(pools: Pools): Parts {
     const options = this.#options;
     const { engine, owner, limits } = options;
@@ -177,7 +186,12 @@ export class Executor {
       start: (row) => attempts.start(row),
     });
     const leases = new Leases({ ...common, running });
-    const sweeper = new Sweeper({ ...common, claims, leases });
+    const sweeper = new Sweeper({
+      ...common,
+      claims,
+      leases,
+      onEnd: (row, transition) => this.#ended(row, transition),
+    });
     const outcomes = new OutcomeWriter(options, {
       ...common,
       responses: this.#responses,

@@ -2,7 +2,7 @@
 import { type Engine, notify, type Program } from "../store/engine.ts";
 import type { RunningExecution } from "../store/tables/leases.ts";
 import { lockExecutionsOf } from "../store/tables/leases.ts";
-import { afterLoss, delayAfterLossMs } from "./states.ts";
+import { afterLoss, delayAfterLossMs, type Transition } from "./states.ts";
 import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
 
 /**
@@ -11,20 +11,25 @@ import { applyTransitions, type Change, stateOf } from "./write-transition.ts";
  * @param list - lists the lost workers
  * @param check - whether a worker is still lost, when its executions are locked: it may have continued
  * @param reason - a sentence for the log
+ * @param onEnd - called after each write of a transition
  */
 export async function requeueAbandoned(
   engine: Engine,
   list: () => Program<string[]>,
   check: (rows: readonly RunningExecution[]) => boolean,
   reason: string,
+  onEnd: (row: RunningExecution, transition: Transition) => void = () => {},
 ): Promise<void> {
   for (const owner of await engine.read(list)) {
-    await engine.write(function* () {
+    const changes = await engine.write(function* () {
       const rows = yield* lockExecutionsOf(owner);
-      if (!check(rows)) return;
+      if (!check(rows)) return [];
       // An execution is suspect only if its worker ran nothing else.
-      yield* applyTransitions(rows.map((row) => lossOf(row, rows.length === 1, reason)));
+      const losses = rows.map((row) => lossOf(row, rows.length === 1, reason));
+      const written = yield* applyTransitions(losses);
+      return losses.map(({ row }, index) => ({ row, transition: written[index] ?? null }));
     });
+    for (const { row, transition } of changes) if (transition !== null) onEnd(row, transition);
   }
 }
 

@@ -26,7 +26,7 @@ export interface Change {
 
 /** Writes the transitions of one turn together. */
 export class TransitionWriter {
-  readonly #changes: Batch<Change, boolean>;
+  readonly #changes: Batch<Change, Transition | null>;
   readonly #handBacks: Batch<RunningExecution, undefined>;
 
   /** @param reportsFailures - whether failures call `on_failure` of their project */
@@ -35,8 +35,8 @@ export class TransitionWriter {
     this.#handBacks = new Batch(engine, handBack);
   }
 
-  /** False when the lease was no longer held and nothing was changed. */
-  write(row: RunningExecution, transition: Transition): Promise<boolean> {
+  /** @returns the transition as `applyTransitions` has written it */
+  write(row: RunningExecution, transition: Transition): Promise<Transition | null> {
     return this.#changes.add({ row, transition, atMs: Date.now() });
   }
 
@@ -57,18 +57,26 @@ export function stateOf(row: RunningExecution): RunningState {
   };
 }
 
-/** Returns for each change whether its lease was held. Other changes have no effect. */
-export function* applyTransitions(changes: readonly Change[], reportsFailures = true): Program<boolean[]> {
+/**
+ * Returns for each change the transition that was written: *cancelled* in place of *queued* when another process has
+ * requested the cancellation meanwhile, and null, without an effect, when the lease was no longer held.
+ */
+export function* applyTransitions(
+  changes: readonly Change[],
+  reportsFailures = true,
+): Program<(Transition | null)[]> {
   const endings: Ending[] = [];
   const retries: Retry[] = [];
   const losses: LostLease[] = [];
-  for (const { row: lease, transition, atMs } of changes) {
+  const requeued: Change[] = [];
+  for (const change of changes) {
+    const { row: lease, transition, atMs } = change;
     switch (transition.to) {
       case "succeeded":
         endings.push({ lease, status: "succeeded", output: transition.output, error: null, atMs });
         break;
       case "cancelled":
-        endings.push({ lease, status: "cancelled", output: null, error: null, atMs });
+        endings.push(cancellation(change));
         break;
       case "failed":
         endings.push({
@@ -80,6 +88,7 @@ export function* applyTransitions(changes: readonly Change[], reportsFailures = 
         });
         break;
       case "queued":
+        requeued.push(change);
         if (transition.because === "lost") losses.push({ lease, ...transition });
         else retries.push({ lease, error: JSON.stringify(transition.error), dueAtMs: transition.dueAtMs });
     }
@@ -88,13 +97,26 @@ export function* applyTransitions(changes: readonly Change[], reportsFailures = 
   for (const { lease } of yield* finishExecutions(endings)) kept.add(lease);
   for (const { lease } of yield* retryExecutions(retries)) kept.add(lease);
   for (const { lease } of yield* loseExecutions(losses)) kept.add(lease);
-  const results = changes.map(({ row }) => kept.has(row));
-  const held = changes.filter((_, index) => results[index]);
+  const cancelled = new Set<Lease>();
+  const rest = requeued.filter(({ row }) => !kept.has(row)).map(cancellation);
+  for (const { lease } of yield* finishExecutions(rest)) cancelled.add(lease);
+  const written = changes.map(({ row, transition }): Transition | null => {
+    if (cancelled.has(row)) return { to: "cancelled" };
+    return kept.has(row) ? transition : null;
+  });
+  const held = changes.flatMap((change, index): Change[] => {
+    const transition = written[index] ?? null;
+    return transition === null ? [] : [transition === change.transition ? change : { ...change, transition }];
+  });
   for (const { row } of held) yield* notify("execution", row.execution_id);
   yield* insertAttempts(held.map(failedAttempt).filter((attempt) => attempt !== null));
   yield* insertLogs(held.map(logLine).filter((line) => line !== null));
   if (reportsFailures) yield* createAlerts(held.map(failure).filter((each) => each !== null));
-  return results;
+  return written;
+}
+
+function cancellation({ row: lease, atMs }: Change): Ending {
+  return { lease, status: "cancelled", output: null, error: null, atMs };
 }
 
 function failure({ row, transition, atMs }: Change): Failure | null {

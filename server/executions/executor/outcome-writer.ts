@@ -53,20 +53,19 @@ export class OutcomeWriter {
     const responding = responses.written(row);
     if (responding !== null) await responding;
     const transition = afterAttempt(state, outcome, Date.now(), Math.random);
-    const held = await this.#untilWritten(row, transition);
-    if (held) {
-      countEnd(row, transition, Date.now());
-      this.#options.onEnd?.(row, transition);
-    }
-    if (transition.to === "queued") onQueued(transition.dueAtMs);
+    const written = await this.#untilWritten(row, transition);
+    if (written === null) return;
+    countEnd(row, written, Date.now());
+    this.#options.onEnd?.(row, written);
+    if (written.to === "queued") onQueued(written.dueAtMs);
   }
 
   /**
    * Repeats a write that failed, for example on a full disk. Meanwhile the heartbeat keeps the lease: without the write, the
    * execution would remain running until the next start.
-   * @returns whether the lease was held
+   * @returns what was written; null when the lease was lost
    */
-  async #untilWritten(row: RunningExecution, transition: Transition): Promise<boolean> {
+  async #untilWritten(row: RunningExecution, transition: Transition): Promise<Transition | null> {
     const { closing, health } = this.#parts;
     for (let delayMs = firstRepeatMs; ; delayMs = Math.min(2 * delayMs, lastRepeatMs)) {
       try {

@@ -6,9 +6,10 @@
  * store, which all workers may share, each gets the time to send a heartbeat before leases are judged again.
  */
 import type { Engine } from "../../store/engine.ts";
-import { listExpiredOwners, listWaiting } from "../../store/tables/leases.ts";
+import { listExpiredOwners, listWaiting, type RunningExecution } from "../../store/tables/leases.ts";
 import { countOrganizations } from "../../store/tables/organizations.ts";
 import { requeueAbandoned } from "../requeue-abandoned.ts";
+import type { Transition } from "../states.ts";
 import type { Claims } from "./claims.ts";
 import type { Health } from "./health.ts";
 import { heartbeatMs, type Leases, leaseMs } from "./leases.ts";
@@ -20,6 +21,8 @@ export interface SweepOptions {
   owner: string;
   claims: Claims;
   leases: Leases;
+  /** Called after each write of a transition. */
+  onEnd(row: RunningExecution, transition: Transition): void;
   closing: AbortSignal;
   health: Health;
 }
@@ -49,7 +52,7 @@ export class Sweeper {
 
   /** Requeues executions of workers that have ended. Called after an answer of the store. */
   async #requeueExpired(): Promise<void> {
-    const { engine, owner, leases } = this.#options;
+    const { engine, owner, leases, onEnd } = this.#options;
     const now = Date.now();
     const silentMs = now - (this.#answeredMs ?? now);
     this.#answeredMs = now;
@@ -63,6 +66,7 @@ export class Sweeper {
       () => listExpiredOwners(owner, Date.now()),
       (rows) => rows.some(({ lease_until }) => (lease_until ?? 0) <= Date.now()),
       "The lease of its worker expired.",
+      onEnd,
     );
   }
 

@@ -86,11 +86,11 @@ const SET_RESPONSE = `UPDATE executions SET response = r.response
 FROM ROWS(${LEASE_COLUMNS}, response text) r WHERE executions.response IS NULL AND ${HELD}`;
 const RETRY = `UPDATE executions SET status = 'queued', attempt = executions.attempt + 1, error = r.error, due_at = r.due_at,
   lease_owner = NULL, lease_until = NULL
-FROM ROWS(${LEASE_COLUMNS}, error text, due_at int) r WHERE ${HELD}`;
+FROM ROWS(${LEASE_COLUMNS}, error text, due_at int) r WHERE executions.cancel_requested = 0 AND ${HELD}`;
 const LOSE = `UPDATE executions SET status = 'queued', losses = executions.losses + 1,
   runner_losses = executions.runner_losses + r.counts, alone = r.alone, due_at = r.due_at, lease_owner = NULL,
   lease_until = NULL
-FROM ROWS(${LEASE_COLUMNS}, counts int, alone int, due_at int) r WHERE ${HELD}`;
+FROM ROWS(${LEASE_COLUMNS}, counts int, alone int, due_at int) r WHERE executions.cancel_requested = 0 AND ${HELD}`;
 const HAND_BACK = `UPDATE executions SET status = 'queued', due_at = ?1, lease_owner = NULL, lease_until = NULL
 FROM ROWS(${LEASE_COLUMNS}) r WHERE ${HELD}`;
 const EXTEND = `UPDATE executions SET lease_until = ?1 WHERE status = 'running' AND lease_owner = ?2
@@ -185,12 +185,18 @@ export function* setResponses(responses: readonly NewResponse[]): Program<undefi
   return responses.map(() => undefined);
 }
 
-/** Requeues executions after a failed attempt and keeps its error. @returns those whose leases were held */
+/**
+ * Requeues executions after a failed attempt and keeps its error.
+ * @returns those whose leases were held, and whose cancellation was not requested
+ */
 export function* retryExecutions(retries: readonly Retry[]): Program<Retry[]> {
   return yield* changeHeld(RETRY, retries, ({ error, dueAtMs }) => [error, dueAtMs]);
 }
 
-/** Requeues executions whose runner or worker was lost. @returns those whose leases were held */
+/**
+ * Requeues executions whose runner or worker was lost.
+ * @returns those whose leases were held, and whose cancellation was not requested
+ */
 export function* loseExecutions(losses: readonly LostLease[]): Program<LostLease[]> {
   return yield* changeHeld(LOSE, losses, ({ counts, alone, dueAtMs }) => [
     counts ? 1 : 0,

@@ -3,10 +3,16 @@ import { loadConfig } from "../../../server/config.ts";
 import { Counters } from "../../../server/counters.ts";
 import { heartbeatMs, leaseMs } from "../../../server/executions/executor/leases.ts";
 import type { Outcome } from "../../../server/executions/pool/contract.ts";
+import type { Transition } from "../../../server/executions/states.ts";
+import { applyTransitions } from "../../../server/executions/write-transition.ts";
 import { orderedId } from "../../../server/ids.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
 import type { Engine, Listener, Program, Topic } from "../../../server/store/engine.ts";
-import { type ExecutionRow, getExecution } from "../../../server/store/tables/executions.ts";
+import {
+  cancelExecutions,
+  type ExecutionRow,
+  getExecution,
+} from "../../../server/store/tables/executions.ts";
 import {
   claimExecutions,
   finishExecutions,
@@ -215,6 +221,49 @@ describe("two workers on one store", () => {
     const error = { name: "Error", message: "aborted", stack: "" };
     frozen.pool.attempts[0]?.end({ type: "failed", error, final: false, reason: "thrown" });
     await until(async () => (await row()).status === "cancelled");
+  });
+
+  test.each(["retried", "lost"])(
+    "a cancelled execution is not %s before its worker learns of the cancellation",
+    async (because) => {
+      const { row, store } = await setUp();
+      const held = (await row()) as RunningExecution;
+      await store.write(() => cancelExecutions(orgId, [held.execution_id], Date.now()));
+      const dueAtMs = Date.now() + 300_000;
+      const transition: Transition =
+        because === "lost"
+          ? { to: "queued", because, reason: "ended", counts: true, alone: true, dueAtMs }
+          : {
+              to: "queued",
+              because: "retry",
+              error: { name: "Error", message: "failed", stack: "" },
+              dueAtMs,
+            };
+      const change = { row: held, transition, atMs: Date.now() };
+      expect(await store.write(() => applyTransitions([change]))).toEqual([{ to: "cancelled" }]);
+      expect(await row()).toMatchObject({ status: "cancelled", attempt: 1, losses: 0, lease_owner: null });
+      const log = await rows<{ message: string }>(store, "SELECT message FROM logs");
+      expect(log.map(({ message }) => message)).toEqual(["The agent 'agent' was cancelled."]);
+      expect(await rows(store, "SELECT * FROM attempts")).toEqual([]);
+    },
+  );
+
+  test("a cancelled execution whose worker is lost counts as cancelled", async () => {
+    const folder = temporaryFolder();
+    const [one, two] = [openStore(folder), openStore(folder)];
+    const { engine, executor, pool } = await startWorker(one, "srv_one");
+    const execution = newExecution(newDeployment(Date.now()).deployment_id);
+    await executor.enqueue(execution, null);
+    await until(() => pool.attempts.length === 1);
+    engine.freeze();
+    await two.write(() => cancelExecutions(orgId, [execution.execution_id], Date.now()));
+    const ends: string[] = [];
+    const onEnd = (_row: RunningExecution, { to }: { to: string }) => ends.push(to);
+    const successor = newExecutor(two, { owner: "srv_two", onEnd });
+    await successor.start(new HandPool(), () => false);
+    onTestFinished(() => successor.close(0));
+    await until(() => ends.length > 0);
+    expect(ends).toEqual(["cancelled"]);
   });
 
   test("the loss of a worker counts only when it ran nothing else", async () => {
