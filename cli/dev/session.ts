@@ -12,16 +12,17 @@ import { toCliError } from "../api/error-messages.ts";
 import { CliError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
 import { webhookSecrets } from "../local/secrets.ts";
-import { newApiKey, openLocalService } from "../local/service.ts";
+import { type LocalService, newApiKey, openLocalService } from "../local/service.ts";
 import { unenforcedNetwork } from "../local/test-service.ts";
 import { publishDevServer, runningDevServer } from "../profiles/dev-server.ts";
-import { devProfile, selectConnection } from "../profiles/select.ts";
 import { requireProjectFile } from "../project/load.ts";
-import { openDevData } from "./data.ts";
+import { type DevData, openDevData } from "./data.ts";
 import { type Deployed, Deployer } from "./deployer.ts";
+import type { DevReporter } from "./events.ts";
 import { ExecutionFeed } from "./execution-feed.ts";
 import { jsonReporter } from "./json.ts";
 import { readKeys } from "./keys.ts";
+import { answers, otherConnection } from "./other-servers.ts";
 import { SecretSync, warnAboutEmpty } from "./secret-sync.ts";
 import { textReporter } from "./text.ts";
 import { watchProject } from "./watch.ts";
@@ -47,7 +48,7 @@ const stopGraceMs = 3_000;
 export async function runDev(root: string, options: DevOptions): Promise<void> {
   requireProjectFile(root);
   const running = runningDevServer(root);
-  if (running !== null) {
+  if (running !== null && (await answers(running))) {
     throw new CliError(
       `\`svc dev\` already runs for this project, at ${running.base_url} (process ${running.pid}).`,
       "Stop it first, or use it: commands in this folder find it.",
@@ -75,7 +76,6 @@ async function session(
   process.once("exit", data.release);
   const hint = process.stdin.isTTY ? "Press h for help, q to quit." : "";
   const reporter = options.json ? jsonReporter() : textReporter(root, hint);
-  const reported = (error: unknown): void => reporter.warning(toCliError(error).message);
   // The service opens before the feed exists, and may at once continue executions of an earlier one.
   const early: string[] = [];
   let follow = (executionId: string): void => void early.push(executionId);
@@ -91,6 +91,44 @@ async function session(
       reporter.refused({ name, slug, outcome, httpStatus, reason }),
   });
   const { connection } = service;
+  const feed = new ExecutionFeed(connection, {
+    onMissedStart: (execution) => reporter.missedStart(execution),
+    onExecution: (execution) => reporter.execution(execution),
+    onLog: (log) => void reporter.log(log),
+    onError: (error) => reporter.warning(toCliError(error).message),
+  });
+  follow = (executionId) => feed.follow(executionId);
+  early.forEach(follow);
+  let graceMs = 0;
+  try {
+    await develop({ root, options, data, service, reporter, quit, stopped });
+    graceMs = stopGraceMs;
+  } finally {
+    // The feed reports executions that end now.
+    await service.close(graceMs);
+    feed.close();
+    data.release();
+  }
+  // Everything is stored by now, so the process does not wait for open handles.
+  process.stdout.write("", () => process.exit(0));
+}
+
+interface Session {
+  root: string;
+  options: DevOptions;
+  data: DevData;
+  service: LocalService;
+  reporter: DevReporter;
+  quit: () => void;
+  stopped: Promise<void>;
+}
+
+/** Sets the secrets, and deploys the project after each change until `stopped`. */
+async function develop(session: Session): Promise<void> {
+  const { root, options, data, service, reporter, quit, stopped } = session;
+  const { connection } = service;
+  const secrets = new SecretSync(root, connection, data);
+  const { empty, values } = await secrets.read();
   const unpublish = publishDevServer(root, {
     base_url: service.baseUrl,
     api_key: data.apiKey,
@@ -98,21 +136,10 @@ async function session(
   });
   process.once("exit", unpublish);
 
-  const feed = new ExecutionFeed(connection, {
-    onMissedStart: (execution) => reporter.missedStart(execution),
-    onExecution: (execution) => reporter.execution(execution),
-    onLog: (log) => void reporter.log(log),
-    onError: reported,
-  });
-  follow = (executionId) => feed.follow(executionId);
-  early.forEach(follow);
-
   const { port } = new URL(service.baseUrl);
   if (options.port === undefined && port !== String(defaultPort)) {
     reporter.message(`Port ${defaultPort} is in use; this server uses port ${port}.\n`);
   }
-  const secrets = new SecretSync(root, connection, data);
-  const { empty, values } = await secrets.read();
   reporter.started({
     root,
     baseUrl: service.baseUrl,
@@ -123,6 +150,7 @@ async function session(
     otherConnection: otherConnection(service.baseUrl),
   });
 
+  const reported = (error: unknown): void => reporter.warning(toCliError(error).message);
   let hasDeployed = false;
   let hasProblem = false;
   const deployer = new Deployer({
@@ -154,21 +182,17 @@ async function session(
   });
   const restore = options.json ? () => {} : readKeys({ reporter, connection, deployer, quit });
   process.once("exit", restore);
-  await deployer.deploy(false);
-  warnAboutEmpty(empty, reporter);
-
-  await stopped;
-  reporter.stopping();
-  restore();
-  watcher.stop();
-  unpublish();
-  await deployer.close();
-  // The feed reports executions that end now.
-  await service.close(stopGraceMs);
-  feed.close();
-  data.release();
-  // Everything is stored by now, so the process does not wait for open handles.
-  process.stdout.write("", () => process.exit(0));
+  try {
+    await deployer.deploy(false);
+    warnAboutEmpty(empty, reporter);
+    await stopped;
+    reporter.stopping();
+  } finally {
+    restore();
+    watcher.stop();
+    unpublish();
+    await deployer.close();
+  }
 }
 
 /** The next free port after the default one, then any. */
@@ -180,22 +204,4 @@ async function schedulesOf(connection: Connection, count: number): Promise<Sched
   if (count === 0) return [];
   const client = await connection.client("schedules");
   return (await client.listSchedules({ environment })).schedules;
-}
-
-/** Why commands in other terminals use another server or environment; empty when they do not. */
-function otherConnection(ownUrl: string): string {
-  if (process.env.SVC_API_KEY) {
-    return "SVC_API_KEY is set. Commands use this server where it is not: unset SVC_API_KEY";
-  }
-  const typedUrl = process.env.SVC_BASE_URL?.trim().replace(/\/+$/, "") ?? "";
-  if (typedUrl !== "" && typedUrl !== ownUrl) {
-    return "SVC_BASE_URL is set. Commands use this server where it is not: unset SVC_BASE_URL";
-  }
-  try {
-    const { profile, source } = selectConnection();
-    if (source === "dev") return "";
-    return `Commands use profile ${profile}. For this server: export SVC_PROFILE=${devProfile}`;
-  } catch (error) {
-    return toCliError(error).message;
-  }
 }

@@ -1,5 +1,6 @@
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { Connection } from "../api/connection.ts";
+import { isNotFound } from "../api/error-messages.ts";
 
 /**
  * Brings the secrets of a service on this machine in line with those of a project.
@@ -16,7 +17,11 @@ export async function syncSecrets(
     if (before[name] !== value) await organization.setSecret({ name, value });
   }
   for (const name of Object.keys(before)) {
-    if (wanted[name] === undefined) await organization.deleteSecret({ name });
+    if (wanted[name] !== undefined) continue;
+    // Another command may have removed it.
+    await organization.deleteSecret({ name }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
   }
 }
 

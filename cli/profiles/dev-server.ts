@@ -19,7 +19,10 @@ export function devFolder(root: string): string {
   return join(root, ".svc", "dev");
 }
 
-/** The server that runs for the project of the working directory; null when there is none. */
+/**
+ * The server that runs for the project of the working directory; null when there is none. After a crash, its process ID may
+ * belong to another process, so that the server need not answer.
+ */
 export function runningDevServer(root: string = projectFolder()): DevServer | null {
   let value: unknown;
   try {
@@ -30,7 +33,8 @@ export function runningDevServer(root: string = projectFolder()): DevServer | nu
   if (!isJsonObject(value)) return null;
   const { base_url, api_key, pid } = value;
   if (typeof base_url !== "string" || typeof api_key !== "string" || typeof pid !== "number") return null;
-  return isAlive(pid) ? { base_url, api_key, pid } : null;
+  // Containers give the same IDs at each start.
+  return pid !== process.pid && isAlive(pid) ? { base_url, api_key, pid } : null;
 }
 
 /** @returns a function that removes the file again */
