@@ -206,6 +206,7 @@ async function compose(parts: Parts): Promise<RunningServer> {
           ...{ config, store: parts.store, boundary, owner, executor, scheduler, notifier, logs },
           ...{ redactors, deployments, storage, packages },
           runsSchedules: local?.purpose !== "test",
+          isLocal: local !== null,
         });
   const organizationOf = async (id: string): Promise<string> => (await deployments.location(id)).orgId;
   const pools = worker?.pools ?? new RemotePools({ engine, organizationOf, closing: closing.signal });

@@ -9,6 +9,7 @@ import { InputCheckWorker } from "./executions/module-checks/input-check-worker.
 import type { Notifier } from "./executions/notifier.ts";
 import type { Pools } from "./executions/pool/contract.ts";
 import { createPools } from "./executions/pool/index.ts";
+import { PackageError } from "./executions/pool/modules.ts";
 import type { Boundary } from "./executions/sandbox/boundary.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { runnerLogs, runnerSpans } from "./logs.ts";
@@ -35,6 +36,8 @@ export interface WorkerParts {
   storage: ObjectStorage;
   packages: Packages;
   runsSchedules: boolean;
+  /** Whether it serves a project on the machine of its author, without the restriction of its network. */
+  isLocal: boolean;
 }
 
 export interface Worker {
@@ -78,7 +81,11 @@ export function openWorker(parts: WorkerParts): Worker {
     scratchRoot: scratch.folder,
     async locate(deploymentId) {
       const { orgId, digest } = await deployments.location(deploymentId);
-      const { network } = await definitionOf(orgId, deploymentId);
+      const definition = await definitionOf(orgId, deploymentId);
+      // Deployed when the boundary could enforce it, or by a server with another one.
+      const problem = parts.isLocal ? null : networkProblem(parts.boundary, definition);
+      if (problem !== null) throw new PackageError(problem);
+      const { network } = definition;
       return { deploymentId, network, ...(await packages.use({ orgId, digest })) };
     },
   });

@@ -161,7 +161,7 @@ function invalidProject(problems: readonly Problem[]): ConnectError {
 }
 
 /** @throws ConnectError when the project restricts its network and the boundary around runners cannot enforce that */
-function checkNetwork({ boundary, isLocal }: App, definition: ProjectDefinition): void {
+export function checkNetwork({ boundary, isLocal }: App, definition: ProjectDefinition): void {
   // Without runners here, a worker checks it together with the modules. On the machine of its author a project runs
   // without the restriction, so that it can be developed everywhere.
   const problem = boundary === null || isLocal ? null : networkProblem(boundary, definition);
@@ -171,7 +171,7 @@ function checkNetwork({ boundary, isLocal }: App, definition: ProjectDefinition)
 /** One sentence when the project restricts its network and the boundary cannot enforce that; otherwise null. */
 export function networkProblem(boundary: Boundary, { network }: ProjectDefinition): string | null {
   if (network === null || enforcesNetwork(boundary)) return null;
-  return `Cannot deploy: the project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`;
+  return `The project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`;
 }
 
 /** Loads every module in a runner, and checks the inputs of schedules with their schemas. */

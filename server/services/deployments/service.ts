@@ -44,7 +44,7 @@ import {
   rethrowConflict,
   switchTo,
 } from "./activation.ts";
-import { deploy } from "./deploy.ts";
+import { checkNetwork, deploy } from "./deploy.ts";
 import { addFiles } from "./files.ts";
 import { addSchemas } from "./schemas.ts";
 import { readSourceLines } from "./source.ts";
@@ -154,6 +154,8 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const caller = callerOf(context);
       const actor: Actor = { keyId: caller.keyId, keyName: caller.keyName };
       const row = await require(caller.orgId, request.deploymentId);
+      // The boundary may be a weaker one than at the push.
+      checkNetwork(app, parseStored<ProjectDefinition>(row.definition));
       await app.packages.ensure({ orgId: row.org_id, digest: row.digest });
       await engine
         .write(function* () {
