@@ -7,8 +7,8 @@
 import type { ProjectDefinition } from "../../project/definition.ts";
 import type { JsonValue } from "../../project/json.ts";
 import { orderedId } from "../ids.ts";
-import type { Engine } from "../store/engine.ts";
-import { type ExecutionRow, getChild, getExecution } from "../store/tables/executions.ts";
+import type { Engine, Program } from "../store/engine.ts";
+import { type ExecutionRow, getChild, getExecution, lockRunning } from "../store/tables/executions.ts";
 import { parseStored } from "../store/tables/json.ts";
 import { insertChild, type NewExecution } from "../store/tables/new-executions.ts";
 import { unlessUnavailable } from "../store/unavailable.ts";
@@ -73,6 +73,7 @@ export async function runChildExecution(
     options.engine.write(() => findOrInsert(child, key)),
   );
   if (row === null) return aborted();
+  if (row === undefined) return refusal("The parent execution was cancelled or has ended.");
   if (row.name !== target.name) {
     return refusal(
       `Cannot run '${request.name}' as ${key.slice(1)}: an earlier attempt ran '${row.name}' at this position. Give each call its own key.`,
@@ -81,12 +82,14 @@ export async function runChildExecution(
   return options.executor.withoutSlot(parent, () => ended(options, row, signal));
 }
 
-function* findOrInsert(child: NewExecution, key: string) {
+/**
+ * Undefined when the parent does not run any more or its cancellation was requested. Its lock decides between a new child
+ * execution and a cancellation, which lists the child executions after the commit of the request.
+ */
+function* findOrInsert(child: NewExecution, key: string): Program<ExecutionRow | undefined> {
   const parentId = child.parent_execution_id ?? "";
-  yield* insertChild(child);
-  const found = yield* getChild(child.org_id, parentId, key);
-  if (found === undefined) throw new Error("The inserted row was not found.");
-  return found;
+  if (yield* lockRunning(child.org_id, parentId)) yield* insertChild(child);
+  return yield* getChild(child.org_id, parentId, key);
 }
 
 /** Repeats work while the store is unavailable: a short outage must not fail a workflow. @returns null when aborted */

@@ -95,6 +95,8 @@ export interface IdRange {
 const SELECT = "SELECT * FROM executions WHERE org_id = ?1 AND execution_id = ?2";
 const SELECT_CHILD =
   "SELECT * FROM executions WHERE org_id = ?1 AND parent_execution_id = ?2 AND parent_key = ?3";
+const LOCK_RUNNING = `SELECT 1 AS running FROM executions
+WHERE org_id = ?1 AND execution_id = ?2 AND status = 'running' AND cancel_requested = 0 FOR UPDATE`;
 const SELECT_OPEN_CHILDREN = `SELECT executions.execution_id
 FROM executions INDEXED BY one_child_of_key, ROWS(parent_id text) r
 WHERE executions.org_id = ?1 AND executions.parent_execution_id = r.parent_id
@@ -139,6 +141,11 @@ export interface AttemptRow {
 
 export function* getExecution(orgId: string, executionId: string): Program<ExecutionRow | undefined> {
   return yield* first<ExecutionRow>(SELECT, orgId, executionId);
+}
+
+/** Locks an execution. @returns whether it runs and its cancellation was not requested */
+export function* lockRunning(orgId: string, executionId: string): Program<boolean> {
+  return (yield* first(LOCK_RUNNING, orgId, executionId)) !== undefined;
 }
 
 export function* getChild(orgId: string, parentId: string, key: string): Program<ExecutionRow | undefined> {

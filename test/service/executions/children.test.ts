@@ -1,12 +1,14 @@
 /** Child executions: an outage of the store, and the cancellation of their parent. */
 import { expect, onTestFinished, test, vi } from "vitest";
+import { Counters } from "../../../server/counters.ts";
 import { runChildExecution } from "../../../server/executions/child-executions.ts";
 import { Notifier } from "../../../server/executions/notifier.ts";
+import { cancelTree } from "../../../server/services/executions/cancel.ts";
 import { definition, newExecution, newExecutor } from "../../support/executor.ts";
 import { pass, useFakeClock } from "../../support/fake-clock.ts";
 import { FaultyEngine } from "../../support/faulty-engine.ts";
 import { HandPool } from "../../support/hand-pool.ts";
-import { openStore } from "../../support/store.ts";
+import { openStore, orgId, rows } from "../../support/store.ts";
 
 async function startParent() {
   const engine = new FaultyEngine(openStore());
@@ -40,4 +42,22 @@ test("a workflow that starts and awaits a child execution survives an outage of 
   pool.attempts[1]?.end({ type: "succeeded", output: "42" });
   await pass(2_000);
   expect(await call).toMatchObject({ output: 42 });
+});
+
+test("a workflow that is cancelled while it starts a child execution does not start it", async () => {
+  const { engine, pool, parent, options, request } = await startParent();
+  const gate = Promise.withResolvers<typeof definition>();
+  const call = runChildExecution(
+    { ...options, definitionOf: () => gate.promise },
+    parent.execution_id,
+    request,
+    new AbortController().signal,
+  );
+  await cancelTree({ engine, counters: new Counters(engine) }, orgId, parent.execution_id);
+  gate.resolve(definition);
+  expect(await call).toMatchObject({
+    error: { message: "The parent execution was cancelled or has ended." },
+  });
+  expect(await rows(engine, "SELECT 1 FROM executions")).toHaveLength(1);
+  expect(pool.attempts).toHaveLength(1);
 });
