@@ -2,6 +2,7 @@
 import type { Executor } from "./executions/executor.ts";
 import type { LogWriter } from "./executions/log-writer.ts";
 import type { LogEntry, PoolEvents } from "./executions/pool/contract.ts";
+import { redactMessage } from "./executions/redact-message.ts";
 import type { Redactor } from "./secrets/redactor.ts";
 import type { Redactors } from "./secrets/redactors.ts";
 import type { DeploymentCache } from "./services/deployments/cache.ts";
@@ -25,7 +26,7 @@ export function runnerLogs(
         at: entry.atMs,
         level: entry.level,
         source: "console" as const,
-        message: redactor?.redact(entry.message) ?? entry.message,
+        message: redactor === undefined ? entry.message : redactMessage(redactor, entry.message),
         fields: fieldsOf(entry, redactor),
         execution_id: entry.executionId,
         deployment_id: deploymentId,

@@ -53,6 +53,24 @@ export class Redactor {
     return this.#redact(text, budgetFor(text));
   }
 
+  /** Redacts a value at the end of a text that was cut: only the beginning of the value is left. */
+  redactEnd(text: string): string {
+    const budget = budgetFor(text);
+    let end = text.length;
+    for (const { text: form } of [...this.#forms.values()].flat()) {
+      const from = Math.max(0, text.length - form.length + 1);
+      budget.left -= text.length - from;
+      for (let at = text.indexOf(form.slice(0, minLength), from); at !== -1 && at < end; ) {
+        budget.left -= text.length - at;
+        // Better too much than a part of a value.
+        if (budget.left < 0) return replacement;
+        if (form.startsWith(text.slice(at))) end = at;
+        else at = text.indexOf(form.slice(0, minLength), at + 1);
+      }
+    }
+    return end === text.length ? text : text.slice(0, end) + replacement;
+  }
+
   /**
    * Redacts strings and names in a JSON text, and numbers that equal a value. The result is JSON.
    * @param json - valid JSON

@@ -1,3 +1,6 @@
+/** The note at the end of a truncated line. */
+export const cutNote: RegExp = /… \(truncated: a line may have \d+ bytes, this one had \d+\)$/;
+
 /** Truncates a line to a number of UTF-8 bytes, between characters, with a note. */
 export function cutLine(line: string, maxBytes: number): string {
   // A UTF-16 unit takes at most three bytes, so that most lines need no count.
