@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
+import { createReadStream, rmSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { packageDigest } from "../../project/archive/digest.ts";
 import { packageLimits } from "../../project/limits.ts";
@@ -17,24 +17,34 @@ export interface Download {
 }
 
 /** Downloads a package to a file, which appears only when it is complete and verified. */
-export async function downloadFile(path: string, download: Download): Promise<void> {
-  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
-  try {
+export function downloadFile(path: string, download: Download): Promise<void> {
+  return withPartial(path, async (partial) => {
     await downloadTo(partial, download);
     await rename(partial, path);
-  } finally {
-    await rm(partial, { force: true });
-  }
+  });
 }
 
 /** Downloads and unpacks a package to a new folder, which appears only when it is complete. */
-export async function downloadFolder(path: string, download: Download): Promise<UnpackedFile[]> {
-  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
-  try {
+export function downloadFolder(path: string, download: Download): Promise<UnpackedFile[]> {
+  return withPartial(path, async (partial) => {
     await downloadTo(partial, download);
     return (await unpackPackage(createReadStream(partial), path, packageLimits)).files;
+  });
+}
+
+/** Removes the temporary file next to `path` at the end, also when a signal ends the process. */
+async function withPartial<Result>(
+  path: string,
+  work: (partial: string) => Promise<Result>,
+): Promise<Result> {
+  const partial = join(dirname(path), `.${basename(path)}.${randomUUID()}.partial`);
+  const remove = (): void => rmSync(partial, { force: true });
+  process.once("exit", remove);
+  try {
+    return await work(partial);
   } finally {
-    await rm(partial, { force: true });
+    remove();
+    process.off("exit", remove);
   }
 }
 

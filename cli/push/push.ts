@@ -6,6 +6,7 @@ import type { Deployment, DeploymentService } from "../../proto/svc/v1/deploymen
 import { activeDeployment } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment } from "../api/connection.ts";
 import { CliError } from "../app/errors.ts";
+import { withInterrupt } from "../app/signals.ts";
 import { declarationFile, updateDeclaration } from "../project/write-declaration.ts";
 import { stderrColors as colors } from "../terminal/colors.ts";
 import { confirm } from "../terminal/confirm.ts";
@@ -149,8 +150,8 @@ function reportPush(push: Push, connection: Connection, options: PushOptions): v
 }
 
 async function deploy(push: Push, connection: Connection, options: PushOptions): Promise<Deployment> {
-  const { environment, project } = push;
-  const { packed } = project;
+  const { environment } = push;
+  const { definition, packed } = push.project;
   const deployments = await connection.client("deployments");
   const startedAt = performance.now();
   const isUploaded = await uploadPackage(deployments, packed);
@@ -161,5 +162,16 @@ async function deploy(push: Push, connection: Connection, options: PushOptions):
       : "The package is already stored.";
     report.detail(text);
   }
-  return deployments.createDeployment({ digest: packed.digest, environment, redeploy: options.redeploy });
+  const request = { digest: packed.digest, environment, redeploy: options.redeploy };
+  const project = sanitizeLine(definition.name);
+  return withInterrupt(
+    () => detach(project),
+    () => deployments.createDeployment(request),
+  );
+}
+
+function detach(project: string): never {
+  report.line("\nDetached. The service continues to deploy.");
+  report.hint(`Run \`svc deployments --project ${project}\` to see the result.`);
+  process.exit(130);
 }
