@@ -51,6 +51,13 @@ describe.each(commandRuntimes("node"))("on a terminal, svc on %s", (runtime) => 
     });
   });
 
+  test("writes no backup to the screen", async () => {
+    const args = ["admin", "backup", "-", "--data", service.dataDir];
+    const { code, screen } = await svcOnTerminal(runtime, args, {});
+    expect(plain(screen)).toMatch(/^error: Standard output is a terminal, .*\nhint: .*\n$/);
+    expect(code).toBe(2);
+  });
+
   test("reads a secret without echo, and Ctrl-C sets nothing", async () => {
     const set = (name: string, types: string) =>
       svcOnTerminal(runtime, ["secrets", "set", name], {

@@ -32,6 +32,12 @@ export default command({
         "Pass a file, or omit --json.",
       );
     }
+    if (isStream && process.stdout.isTTY) {
+      throw new UsageError(
+        "Standard output is a terminal, which cannot show a backup.",
+        "Pass a file, or redirect the output: `svc admin backup - > svc.tar`.",
+      );
+    }
     const { manifest, sizeBytes } = await backUpStore(values.data, {
       file: isStream ? null : values.file,
       overwrite: values.overwrite,
