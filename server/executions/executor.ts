@@ -53,7 +53,13 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#accepted = new Batch(options.engine, (requests) => acceptExecutions(requests, Date.now()));
+    this.#accepted = new Batch(options.engine, (requests) => {
+      const nowMs = Date.now();
+      // Not from the acceptance: until the write, a busy store may have made the requests wait.
+      for (const { execution } of requests)
+        if (execution.lease !== undefined) execution.lease.untilMs = nowMs + leaseMs;
+      return acceptExecutions(requests, nowMs);
+    });
     this.#responses = new Responses(options);
   }
 

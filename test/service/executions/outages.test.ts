@@ -111,3 +111,15 @@ test.each(["claim", "acceptance"])(
     ]);
   },
 );
+
+test("the lease of an accepted execution starts with its write", async () => {
+  useFakeClock();
+  const engine = openStore();
+  const { executor } = await startWorker(engine, "srv_one");
+  const accepted = executor.enqueue({ ...newExecution(), created_at: Date.now() - 10_000 }, null);
+  await settle();
+  await accepted;
+  expect(await rows(engine, "SELECT lease_until - ?1 AS left FROM executions", Date.now())).toEqual([
+    { left: 15_000 },
+  ]);
+});
