@@ -24,10 +24,10 @@ export async function requestJson<T>(
   }
 }
 
-/** The members of the responses of webhooks, unless the project sets others. */
+/** The response of the service to a webhook request, unless the project sets another. */
 interface Answer {
   execution_id: string;
-  status?: ExecutionStatus;
+  status: ExecutionStatus;
   output?: unknown;
 }
 
@@ -54,7 +54,7 @@ export async function triggerUrl(
     return await withRetries(policy, idempotencyKey !== undefined, signal, async () => {
       const response = await fetch(url, { method: "POST", headers, body, signal: signal ?? null });
       const answer = await bodyOf(response);
-      failedId = response.ok || !isAnswer(answer) ? undefined : answer.execution_id;
+      failedId = response.ok ? undefined : failedIdOf(answer);
       if (!response.ok) throw errorOf(response, answer);
       return toResult(response, answer);
     });
@@ -72,7 +72,7 @@ export async function triggerUrl(
 function toResult({ headers }: Response, body: unknown): TriggerResult {
   const replayed = headers.get("idempotent-replayed") === "true";
   if (isAnswer(body)) {
-    const { execution_id: executionId, status = "queued" } = body;
+    const { execution_id: executionId, status } = body;
     return { executionId, status, ...("output" in body && { output: body.output }), replayed };
   }
   const executionId = headers.get("location")?.split("/").at(-1) ?? "";
@@ -80,8 +80,22 @@ function toResult({ headers }: Response, body: unknown): TriggerResult {
   return { executionId, status: "running", response: body, replayed };
 }
 
+const statuses: readonly unknown[] = ["queued", "running", "succeeded", "failed", "cancelled"];
+
+/** Whether it is not the response that the project sets, which may have members of the same names. */
 function isAnswer(body: unknown): body is Answer {
-  return typeof body === "object" && body !== null && "execution_id" in body;
+  if (!hasExecution(body) || !("status" in body) || !statuses.includes(body.status)) return false;
+  return Object.keys(body).length === ("output" in body ? 3 : 2);
+}
+
+/** The ID of the execution that the caller awaited, and that failed. */
+function failedIdOf(body: unknown): string | undefined {
+  return hasExecution(body) && "code" in body ? body.execution_id : undefined;
+}
+
+function hasExecution(body: unknown): body is { execution_id: string } {
+  if (typeof body !== "object" || body === null || !("execution_id" in body)) return false;
+  return typeof body.execution_id === "string" && body.execution_id.startsWith("exe_");
 }
 
 /** JSON, or the text of other content. */

@@ -217,12 +217,14 @@ export const cases: readonly Case[] = [
   {
     name: "returns the responses that webhooks set",
     async run(client) {
-      for (const body of ["text", [1], null, { a: { b: 1 } }]) {
+      for (const body of ["text", [1], null, { a: { b: 1 } }, { execution_id: "order-7", total: 3 }]) {
         const result = await client.trigger("custom", { body });
         assert.deepEqual([result.response, result.executionId], [body ?? "text", ""]);
       }
       const refused = await failure(client.trigger("custom", { status: 409, body: { code: 7 } }));
       assert.equal(refused.message, "The server answered HTTP 409.");
+      const own = { status: 500, body: { execution_id: "order-7" } };
+      assert.equal((await failure(client.trigger("custom", own))).executionId, undefined);
       const waited = await client.trigger("custom", {}, { waitSeconds: 30 });
       assert.deepEqual([waited.status, waited.output, waited.response], ["succeeded", null, undefined]);
     },
