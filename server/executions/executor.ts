@@ -189,10 +189,11 @@ export class Executor {
     const claims: Claims = new Claims({
       ...common,
       concurrency: limits.concurrency,
+      onDue: (dueAtMs) => sweeper.wakeAt(dueAtMs),
       start: (row) => attempts.start(row),
     });
     const leases = new Leases({ ...common, running });
-    const sweeper = new Sweeper({
+    const sweeper: Sweeper = new Sweeper({
       ...common,
       claims,
       leases,

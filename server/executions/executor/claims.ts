@@ -9,7 +9,12 @@
  * over. Without executions ahead, runners of short attempts would wait for each claim and its commit.
  */
 import type { Engine } from "../../store/engine.ts";
-import { claimExecutions, organizationOfQueue, type RunningExecution } from "../../store/tables/leases.ts";
+import {
+  claimExecutions,
+  earliestDue,
+  organizationOfQueue,
+  type RunningExecution,
+} from "../../store/tables/leases.ts";
 import type { NewExecution } from "../../store/tables/new-executions.ts";
 import { ConcurrencyLimiter } from "../concurrency.ts";
 import type { Pools } from "../pool/contract.ts";
@@ -24,6 +29,8 @@ export interface ClaimOptions {
   pools: Pools;
   closing: AbortSignal;
   health: Health;
+  /** Called after a claim that found nothing due, with the earliest due time of its deployment. */
+  onDue(dueAtMs: number): void;
   /** Runs an execution that holds a slot. */
   start(row: RunningExecution): void;
 }
@@ -129,11 +136,12 @@ export class Claims {
 
   /** Claims as many executions as there is room for. False when there is none. */
   async #claimFor(orgId: string, deploymentId: string): Promise<boolean> {
-    const { engine, owner, pools, start } = this.#options;
+    const { engine, owner, pools, start, onDue } = this.#options;
     const free = pools.free(deploymentId);
     const places = Math.max(0, this.#limiter.room(orgId, deploymentId, free));
     const limit = places + this.#aheadRoom(orgId, deploymentId, places);
     let claimed = 0;
+    let claimedMs = 0;
     if (limit > 0) {
       this.#ready.delete(deploymentId);
       // Not `reserve`: new executions may start during the claim. If they had to queue, each would need a claim, which
@@ -141,8 +149,8 @@ export class Claims {
       this.#limiter.hold(orgId, deploymentId, places);
       try {
         const rows = await engine.write(() => {
-          const now = Date.now();
-          return claimExecutions(deploymentId, limit, owner, now + leaseMs, now);
+          claimedMs = Date.now();
+          return claimExecutions(deploymentId, limit, owner, claimedMs + leaseMs, claimedMs);
         });
         claimed = rows.length;
         for (const row of rows) start(row);
@@ -155,6 +163,12 @@ export class Claims {
       }
     }
     const isDrained = claimed < limit;
+    // The clock of the process that queued an execution may be a little ahead of this one.
+    if (limit > 0 && claimed === 0) {
+      const dueAtMs = await engine.read(() => earliestDue(deploymentId));
+      // An execution that is due was locked by another worker.
+      if (dueAtMs !== null && dueAtMs > claimedMs) onDue(dueAtMs);
+    }
     // A deployment that lacks runners does not wait for slots.
     this.#limiter.setWaiting(orgId, deploymentId, !isDrained && limit < free);
     if (limit > 0 && !isDrained) this.#ready.add(deploymentId);

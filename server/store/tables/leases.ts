@@ -72,6 +72,8 @@ const SELECT_DUE_DEPLOYMENTS = `WITH RECURSIVE waiting (deployment_id) AS (
 SELECT waiting.deployment_id,
   (SELECT MIN(due_at) FROM executions WHERE status = 'queued' AND deployment_id = waiting.deployment_id) AS due_at
 FROM waiting WHERE waiting.deployment_id IS NOT NULL`;
+const SELECT_EARLIEST_DUE =
+  "SELECT MIN(due_at) AS due_at FROM executions WHERE status = 'queued' AND deployment_id = ?1";
 const SELECT_ORGANIZATION =
   "SELECT org_id FROM executions WHERE status = 'queued' AND deployment_id = ?1 LIMIT 1";
 /** `at` is the index of the row in its row set. */
@@ -129,6 +131,11 @@ export function* listWaiting(): Program<WaitingDeployment[]> {
 /** Returns the organization of a deployment that has queued executions. */
 export function* organizationOfQueue(deploymentId: string): Program<string | undefined> {
   return (yield* first<{ org_id: string }>(SELECT_ORGANIZATION, deploymentId))?.org_id;
+}
+
+/** Returns the earliest due time of the queued executions of a deployment; null when there are none. */
+export function* earliestDue(deploymentId: string): Program<number | null> {
+  return (yield* first<{ due_at: number | null }>(SELECT_EARLIEST_DUE, deploymentId))?.due_at ?? null;
 }
 
 /** Claims up to `limit` due executions of a deployment. */

@@ -1,4 +1,4 @@
-/** The slots of a worker: its concurrency. */
+/** The claims of a worker: their slots and their times. */
 import { expect, onTestFinished, test, vi } from "vitest";
 import { loadConfig } from "../../../server/config.ts";
 import { runChildExecution } from "../../../server/executions/child-executions.ts";
@@ -6,7 +6,7 @@ import { Notifier } from "../../../server/executions/notifier.ts";
 import type { Engine } from "../../../server/store/engine.ts";
 import { insertExecutions } from "../../../server/store/tables/new-executions.ts";
 import { definition, newExecution, newExecutor } from "../../support/executor.ts";
-import { settle } from "../../support/fake-clock.ts";
+import { pass, settle, useFakeClock } from "../../support/fake-clock.ts";
 import { HandPool } from "../../support/hand-pool.ts";
 import { openStore, rows } from "../../support/store.ts";
 
@@ -56,4 +56,15 @@ test("deployments whose executions are queued together start together", async ()
   );
   await settle();
   expect(pool.attempts).toHaveLength(count);
+});
+
+test("an execution that was queued by a process whose clock is ahead does not wait for the next sweep", async () => {
+  useFakeClock();
+  const engine = openStore();
+  const { pool } = await startWorker(engine, 4);
+  await engine.write(() => insertExecutions([{ ...newExecution(), created_at: Date.now() + 30 }]));
+  await pass(20, 10);
+  expect(pool.attempts).toHaveLength(0);
+  await pass(100, 10);
+  expect(pool.attempts).toHaveLength(1);
 });
