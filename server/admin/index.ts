@@ -5,6 +5,7 @@
 import { isId, randomId } from "../ids.ts";
 import { createKey, isScope, scopes } from "../keys.ts";
 import { type Rotation, rotateMasterKey } from "../secrets/rotate.ts";
+import { auditOperator } from "../services/audit.ts";
 import { first } from "../store/engine.ts";
 import { deleteAllSecrets } from "../store/tables/master-key-check.ts";
 import {
@@ -82,7 +83,11 @@ export async function openAdmin(location: StoreLocation): Promise<Admin> {
       const organization = isId("org", orgId) ? await engine.read(() => getOrganization(orgId)) : undefined;
       if (organization === undefined) throw new Error(`There is no organization '${orgId.slice(0, 80)}'.`);
       const key = newKey(orgId, options);
-      await engine.write(() => insertKey(key.row));
+      const { key_id, name, scope } = key.row;
+      await engine.write(function* () {
+        yield* insertKey(key.row);
+        yield* auditOperator(orgId, "key.created", `key '${name}' (${key_id}), scope ${scope}`);
+      });
       return key.shown;
     },
 

@@ -15,20 +15,36 @@ export type AuditAction =
   | "secret.set"
   | "secret.removed";
 
+interface References {
+  deploymentId?: string;
+  name?: string;
+  environment?: string;
+}
+
 /** Records an action. Call it in the same program as the change. */
 export function* audit(
   caller: Pick<Caller, "orgId" | "keyId" | "keyName" | "sender">,
   action: AuditAction,
   object: string,
-  references: { deploymentId?: string; name?: string; environment?: string } = {},
+  references: References = {},
 ): Program<void> {
+  const actor = `key '${caller.keyName}' (${caller.keyId})${origin(caller)}`;
+  yield* insertEntry(caller.orgId, `${action}: ${object}, by ${actor}`, references);
+}
+
+/** Records an action of `svc admin`. */
+export function* auditOperator(orgId: string, action: AuditAction, object: string): Program<void> {
+  yield* insertEntry(orgId, `${action}: ${object}, by the operator`, {});
+}
+
+function* insertEntry(orgId: string, message: string, references: References): Program<void> {
   yield* insertLogs([
     {
-      org_id: caller.orgId,
+      org_id: orgId,
       at: Date.now(),
       level: "info",
       source: "audit",
-      message: `${action}: ${object}, by key '${caller.keyName}' (${caller.keyId})${origin(caller)}`,
+      message,
       execution_id: null,
       deployment_id: references.deploymentId ?? null,
       name: references.name ?? null,

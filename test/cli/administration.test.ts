@@ -124,6 +124,8 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       ...data,
     ]);
     expect(key.stdout).toMatch(/^svc_\S+\n$/);
+    const audit = await service.run("logs --audit", { env });
+    expect(audit.stdout).toMatch(/key\.created: key 'admin' \(\w+\), scope read, by the operator\n/);
     const unknown = await svc(runtime, ["admin", "keys", "create", "--organization", "org_x", ...data]);
     expect(unknown.stderr).toMatch(/^error: There is no organization 'org_x'\./);
     const empty = await svc(runtime, ["admin", "organizations", "--data", await temporaryFolder()]);
