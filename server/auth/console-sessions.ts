@@ -48,6 +48,23 @@ export class ConsoleSessions {
     return { owner, expiresAt: Math.min(row.session_expires_at, row.expires_at ?? Number.MAX_SAFE_INTEGER) };
   }
 
+  /**
+   * Calls `onEnd` when the session is closed, in any process.
+   *
+   * @returns a function that stops this
+   */
+  watch(token: string, onEnd: () => void): () => void {
+    const own = hash(token);
+    const check = async () => {
+      if ((await this.find(token)) === null) onEnd();
+    };
+    return this.#engine.listen("sessions", (tokenHash) => {
+      if (tokenHash === own) onEnd();
+      // A notification may have been lost. Without the store, the session ends at its time.
+      else if (tokenHash === null) check().catch(() => {});
+    });
+  }
+
   async close(token: string): Promise<void> {
     await this.#engine.write(() => deleteConsoleSession(hash(token)));
   }

@@ -36,6 +36,8 @@ export type Topic =
   | "routes"
   /** An API key was revoked. */
   | "keys"
+  /** The hash of the token of a console session that was closed. */
+  | "sessions"
   /** The secrets of an organization have changed. */
   | "secrets"
   /** The cancellation of a running execution was requested. */

@@ -2,6 +2,7 @@
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bundleConsole } from "../../server/routes/console/bundle.ts";
+import { deploy } from "../support/project.ts";
 import { call, expectError, ok } from "../support/rest.ts";
 import { onRuntime } from "../support/suite.ts";
 
@@ -117,6 +118,24 @@ onRuntime("deno", "the boundary of the console", {}, (server) => {
         /sign in/,
         "SESSION_INVALID",
       );
+    });
+
+    test("end their streams with the sign-out", async () => {
+      const own = cookieOf((await signIn(server.apiKey)).headers);
+      // Has log entries, so that the stream sends its headers.
+      await deploy(server, { agents: { logged: "export default () => 1;" } });
+      const message = Buffer.from('{"follow":true,"lines":1}');
+      const body = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
+      const headers = { origin, cookie: own, "content-type": "application/connect+json" };
+      const path = `${origin}/console/api/svc.v1.ExecutionService/TailLogs`;
+      const stream = await fetch(path, { method: "POST", headers, body });
+      expect(stream.status).toBe(200);
+      const ended = stream.text().then(
+        () => "complete",
+        () => "cut",
+      );
+      await call(server, "DELETE", "/console/session", { headers: { origin, cookie: own }, key: null });
+      expect(await ended).toBe("cut");
     });
 
     test("end with the sign-out", async () => {

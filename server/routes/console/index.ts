@@ -140,13 +140,18 @@ async function handleApi(
 ): Promise<void> {
   if (request.method !== "POST") return refuseMethod(request, response, ["POST"]);
   checkSameOrigin(request, config);
+  const sessions = new ConsoleSessions(engine);
   const cookie = sessionCookie(request);
-  const session = cookie === null ? null : await new ConsoleSessions(engine).find(cookie);
-  if (session === null) throw signedOut();
+  const session = cookie === null ? null : await sessions.find(cookie);
+  if (cookie === null || session === null) throw signedOut();
   // A stream must not outlive its session.
   const left = Math.min(session.expiresAt - Date.now(), 2 ** 31 - 1);
   const timer = setTimeout(() => response.destroy(), left);
-  response.on("close", () => clearTimeout(timer));
+  const unwatch = sessions.watch(cookie, () => response.destroy());
+  response.on("close", () => {
+    clearTimeout(timer);
+    unwatch();
+  });
   const method = path.slice(`${consolePath}/api`.length);
   request.url = method;
   await rpc.handle(request, response, method, session.owner);

@@ -1,5 +1,5 @@
 /** Sessions of the web console. A browser holds the token of a session; the store holds its SHA-256. */
-import { first, type Program, run } from "../engine.ts";
+import { first, notify, type Program, run } from "../engine.ts";
 import type { KeyRow } from "./organizations.ts";
 
 export interface ConsoleSessionRow {
@@ -33,6 +33,7 @@ export function* keyOfSession(
 
 export function* deleteConsoleSession(tokenHash: string): Program<void> {
   yield* run(DELETE, tokenHash);
+  yield* notify("sessions", tokenHash);
 }
 
 export function* deleteExpiredConsoleSessions(nowMs: number, limit: number): Program<void> {
