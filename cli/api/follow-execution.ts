@@ -1,6 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { Execution, ExecutionService } from "../../proto/svc/v1/execution_pb.ts";
-import { Exit } from "../app/errors.ts";
+import { CliError, Exit } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
 import { duration } from "../terminal/format.ts";
 import { print, printJson } from "../terminal/output.ts";
@@ -60,7 +60,14 @@ async function waitForEnd(
       // It has started the execution.
       isKnownToRun: true,
     });
-  await withInterrupt(() => detach(executionId), follow);
+  try {
+    await withInterrupt(() => detach(executionId), follow);
+  } catch (error) {
+    const { toCliError } = await import("./error-messages.ts");
+    const { advice, details, message } = toCliError(error);
+    const next = `The execution may continue. Run \`svc executions show ${executionId}\` to see its result.`;
+    throw new CliError(message, advice, { cause: error, details: [...details, next] });
+  }
   return execution;
 }
 

@@ -120,6 +120,28 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     await service.run(`executions cancel ${id}`);
   });
 
+  test("svc run names the execution when it cannot follow it any longer", async () => {
+    const { key, token } = await service.json<{ key: { key_id: string }; token: string }>(
+      "keys create --name brief",
+    );
+    let revoked: Promise<unknown> | undefined;
+    const { code, stderr } = await service.run("run slow", {
+      env: { SVC_API_KEY: token },
+      onOutput(all) {
+        if (all.stderr.includes("begun")) revoked ??= service.run(`keys revoke ${key.key_id}`);
+      },
+    });
+    await revoked;
+    const id = /svc executions show (exe_\w+)/.exec(stderr)?.[1];
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        /\nerror: Authentication failed: .*\n.*may continue.*`svc executions show exe_\w+`.*\nhint: /,
+      ),
+    });
+    expect((await service.run(`executions cancel ${id}`)).code).toBe(0);
+  });
+
   test("svc logs --follow exits with 130 on Ctrl-C", async () => {
     const following = service.run("logs --follow --lines 0 --agent echo", {
       onOutput({ stdout }, kill) {
