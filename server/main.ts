@@ -39,6 +39,7 @@ export async function serve(options: ServeOptions, outside?: Outside): Promise<n
   }
   if (server.metricsUrl !== null) log.info(`Metrics on ${server.metricsUrl}`);
   log.info(`Listening on ${server.url}`);
+  if (config.role !== "worker") log.info(`Console on ${server.publicUrl}/console`);
   // The entries of the start follow each other at once, and are read as one text.
   configureLog({ format, level: config.log.level, showsTime: true });
   // Node writes its cache at an orderly exit only. After a kill or a crash, the next start would compile all modules again.

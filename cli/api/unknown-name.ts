@@ -6,6 +6,8 @@ import { sanitizeLine } from "../terminal/sanitize.ts";
 export interface Named {
   name: string;
   environment: string;
+  /** `agent` or `workflow`; any without it. */
+  kind?: string;
 }
 
 /**
@@ -14,7 +16,7 @@ export interface Named {
  */
 export async function withSuggestion<Result>(
   request: Promise<Result>,
-  { name, environment }: Named,
+  wanted: Named,
   known: () => Promise<Named[]>,
 ): Promise<Result> {
   try {
@@ -25,11 +27,18 @@ export async function withSuggestion<Result>(
     if (!isNotFound(error)) throw error;
     const all = await known().catch(() => null);
     if (all === null) throw error;
-    throw new CliError(sanitizeLine(error.rawMessage), adviceFor(name, environment, all), { cause: error });
+    // The service does not know whether a similar name exists, and recommends a deployment.
+    const message = error.rawMessage.replace(/ Deploy one with that name first\.$/, "");
+    throw new CliError(sanitizeLine(message), adviceFor(wanted, all), { cause: error });
   }
 }
 
-function adviceFor(name: string, environment: string, all: readonly Named[]): string {
+function adviceFor({ name, environment, kind = "" }: Named, known: readonly Named[]): string {
+  const other = known.find((each) => each.name === name && each.environment === environment);
+  if (kind !== "" && other?.kind !== undefined && other.kind !== kind) {
+    return `"${name}" is ${other.kind === "agent" ? "an agent" : "a workflow"}: pass --kind ${other.kind}, or leave out --kind.`;
+  }
+  const all = known.filter((each) => kind === "" || each.kind === undefined || each.kind === kind);
   const here = all.filter((each) => each.environment === environment).map((each) => each.name);
   const near = suggest(name, here);
   if (near !== undefined && near !== name) return `Did you mean "${near}"?`;

@@ -45,6 +45,7 @@ const foreignNames: Readonly<Record<string, readonly string[]>> = {
   unset: ["remove"],
   stop: ["cancel", "pause"],
   kill: ["cancel"],
+  compare: ["diff"],
   retry: ["replay", "redeliver"],
   rerun: ["replay"],
   replay: ["redeliver"],

@@ -1,6 +1,6 @@
 import { connectionTo } from "../api/connection.ts";
 import { type Command, command } from "../app/command.ts";
-import { UsageError } from "../app/errors.ts";
+import { CliError, UsageError } from "../app/errors.ts";
 import { readStandardInput } from "../app/input.ts";
 import { output } from "../app/options.ts";
 import { configPath, readConfig, writeConfig } from "../profiles/file.ts";
@@ -53,7 +53,7 @@ export default command({
     const [organization, { keyExpiresAt }] = await Promise.all([
       (await connection.client("organization")).getOrganization({}),
       (await connection.client("health")).check({}),
-    ]);
+    ]).catch(rejectKey);
     config.profiles[profile] = { base_url: baseUrl, api_key: apiKey };
     writeConfig({ ...config, current: profile });
     const identity: Identity = { organization, baseUrl, apiKey, profile, source: "profile", keyExpiresAt };
@@ -73,6 +73,17 @@ async function readKey(baseUrl: string): Promise<string> {
     : new TextDecoder().decode(await readStandardInput());
   if (key.trim() !== "") return key.trim();
   throw new UsageError("No API key was given.", "Type it at the prompt, or pass it on standard input.");
+}
+
+/** SVC_API_KEY plays no part in a login. */
+async function rejectKey(error: unknown): Promise<never> {
+  const { isAuthenticationFailure, toCliError } = await import("../api/error-messages.ts");
+  if (!isAuthenticationFailure(error)) throw error;
+  throw new CliError(
+    toCliError(error).message,
+    "Nothing was stored. Check that the key is complete. It may belong to another service, be revoked or expired.",
+    { cause: error },
+  );
 }
 
 /** Checks the address before the prompt for the key. @throws ConnectError when no service answers there */

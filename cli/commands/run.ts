@@ -32,13 +32,13 @@ export default command({
     const { name, kind = "", environment = "" } = values;
     const execution = await withSuggestion(
       executions.runExecution({ name, kind, input, environment }),
-      { name, environment: environment || defaultEnvironment(connection) },
+      { name, environment: environment || defaultEnvironment(connection), kind },
       async () => {
         const deployments = await connection.client("deployments");
         const active = await deployments.listDeployments({ status: "active", pageSize: 1000 });
         return active.deployments.flatMap(({ agents, workflows, environment }) => [
-          ...(kind === "workflow" ? [] : agents.map(({ name }) => ({ name, environment }))),
-          ...(kind === "agent" ? [] : workflows.map(({ name }) => ({ name, environment }))),
+          ...agents.map(({ name }) => ({ name, environment, kind: "agent" })),
+          ...workflows.map(({ name }) => ({ name, environment, kind: "workflow" })),
         ]);
       },
     );

@@ -149,8 +149,10 @@ async function checkDeployed(
       (await connection.client("webhooks")).listWebhooks({ environment }),
       (await connection.client("schedules")).listSchedules({ environment }),
     ]);
-    checks.push(compare("webhooks", webhookNames(definition), webhookNames(live)));
-    checks.push(compare("schedules", scheduleNames(definition.schedules), scheduleNames(schedules)));
+    checks.push(compare("webhooks", environment, webhookNames(definition), webhookNames(live)));
+    checks.push(
+      compare("schedules", environment, scheduleNames(definition.schedules), scheduleNames(schedules)),
+    );
     const deployments = await connection.client("deployments");
     checks.push(checkSecrets(await activeDeployment(deployments, definition.name, environment)));
   } catch (error) {
@@ -180,8 +182,18 @@ function scheduleNames(schedules: readonly { name: string; cron: string; timezon
   return schedules.map(({ name, cron, timezone }) => `${name} ${cron} ${timezone}`);
 }
 
-function compare(id: CheckId, declared: readonly string[], live: readonly string[]): Check {
+function compare(
+  id: CheckId,
+  environment: string,
+  declared: readonly string[],
+  live: readonly string[],
+): Check {
   const missing = declared.filter((name) => !live.includes(name));
-  if (missing.length === 0) return passed(id, `${declared.length} declared, all live`);
-  return failed(id, `not live: ${missing.join(", ")}`, "Run `svc push` to deploy the project.");
+  if (missing.length === 0) return passed(id, `${declared.length} declared, all live in ${environment}`);
+  const push = environment === "production" ? "svc push" : `svc push ${environment}`;
+  return failed(
+    id,
+    `not live in ${environment}: ${missing.join(", ")}`,
+    `Run \`${push}\` to deploy the project.`,
+  );
 }

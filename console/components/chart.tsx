@@ -10,6 +10,8 @@ export interface Series {
   /** A color of the style sheet: the name of a custom property. */
   color: string;
   values: readonly (number | null)[];
+  /** The value of the whole period, where it is not the sum: percentiles cannot be added. */
+  total?: string;
 }
 
 export function Chart({
@@ -32,8 +34,10 @@ export function Chart({
   const plot = useRef<uPlot | null>(null);
   const names = series.map((one) => one.label).join();
   const [Plot, setPlot] = useState<typeof uPlot | null>(null);
-  // Without the library, which some browsers refuse, the caption has the sums.
+  // Without the library, which some browsers refuse, the caption has the totals.
   useEffect(() => {
+    // The library passes the language of the browser to `Intl` when it loads.
+    if (locale !== undefined) Object.defineProperty(navigator, "language", { value: locale });
     void import("uplot").then(
       (library) => setPlot(() => library.default),
       () => null,
@@ -93,7 +97,7 @@ export function Chart({
     <figure class="chart">
       <div ref={box} aria-hidden="true" />
       <figcaption class={Plot === null ? "dim" : "hidden"}>
-        {label}: {series.map((one) => `${one.label} ${format(sum(one.values))}`).join(", ")}
+        {label}: {series.map((one) => `${one.label} ${one.total ?? format(sum(one.values))}`).join(", ")}
       </figcaption>
     </figure>
   );

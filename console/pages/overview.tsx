@@ -114,8 +114,8 @@ function Figures({ statistics }: { statistics: Statistics }) {
             times={times}
             format={durationText}
             series={[
-              { label: "p50", color: "busy", values: time("p50") },
-              { label: "p95", color: "warn", values: time("p95") },
+              { label: "p50", color: "busy", values: time("p50"), total: durationOf(total, "p50") },
+              { label: "p95", color: "warn", values: time("p95"), total: durationOf(total, "p95") },
             ]}
           />
         </Card>

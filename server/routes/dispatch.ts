@@ -13,6 +13,7 @@ import { version } from "../version.ts";
 import { logAccess } from "./access-log.ts";
 import { type Request, type Response, sendError, sendJson } from "./answer.ts";
 import { discardRest } from "./body-pace.ts";
+import { isStartPage, redirectToConsole } from "./console/start-page.ts";
 import { createCors } from "./cors.ts";
 import { createHostCheck } from "./host.ts";
 import { createLocalCalls, type Routes } from "./internal/local-calls.ts";
@@ -164,6 +165,9 @@ export function createDispatcher(options: DispatchOptions): Handler {
     } else if (isObjectPath(path)) {
       measured.handler = "storage";
       await handleObject(app, request, response, path, new URLSearchParams(query));
+    } else if (isStartPage(request, path)) {
+      measured.handler = "console";
+      redirectToConsole(request, response);
     } else {
       throw fail("PATH_UNKNOWN", "This path does not exist.");
     }

@@ -3,7 +3,7 @@
  * 600 for files. Windows has no modes; its folders inherit the access rules of their parent.
  */
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, type Stats, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /** Exists in a data folder while `svc admin restore` writes to it. */
 export const restoringFolder = "restoring";
@@ -26,11 +26,11 @@ const ownEntries = [
  * Creates the data folder, or removes the access of other users to an existing one and its entries. Files deeper in the
  * tree need no change, because other users cannot enter the folders.
  *
- * @throws Error if other users have access that cannot be removed, the folder also holds files of other programs, or a
+ * @throws Error if the folder cannot be created, other users have access that cannot be removed, the folder also holds files of other programs, or a
  *   restore into it has not ended
  */
 export function prepareDataDir(dataDir: string): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  createFolder(dataDir);
   if (statSync(join(dataDir, restoringFolder), { throwIfNoEntry: false }) !== undefined) {
     throw new Error(
       `Cannot use the data folder ${dataDir}: a restore into it has not ended; if none is running, delete the folder and restore again.`,
@@ -51,6 +51,44 @@ export function prepareDataDir(dataDir: string): void {
     const path = join(dataDir, name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats !== undefined && isOpen(stats)) restrict(path, stats.isDirectory() ? 0o700 : 0o600);
+  }
+}
+
+/** Level by level: Node's recursive `mkdir` never returns below a folder that answers ENOENT, such as /proc. */
+function createFolder(dataDir: string): void {
+  const missing: string[] = [];
+  let folder = resolve(dataDir);
+  try {
+    let stats = statSync(folder, { throwIfNoEntry: false });
+    while (stats === undefined && folder !== dirname(folder)) {
+      missing.unshift(folder);
+      folder = dirname(folder);
+      stats = statSync(folder, { throwIfNoEntry: false });
+    }
+    if (stats?.isDirectory() === false)
+      throw new Error(
+        `Cannot create the data folder ${dataDir}: ${folder} is a file; pass another folder with --data.`,
+      );
+    for (folder of missing) createUnlessExists(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const reason =
+      code === "EACCES" || code === "EPERM"
+        ? `no permission to create ${folder}`
+        : `${folder} cannot be created (${code})`;
+    throw new Error(`Cannot create the data folder ${dataDir}: ${reason}; pass another folder with --data.`, {
+      cause: error,
+    });
+  }
+}
+
+function createUnlessExists(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process created it in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

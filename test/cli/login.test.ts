@@ -53,6 +53,9 @@ describe.each(commandRuntimes("bun"))("profiles on %s", (runtime) => {
   test("login stores nothing when the service rejects the key, or the input is not a key", async () => {
     const { file, run } = await machine();
     const wrong = await run(`login ${service.url}`, { input: "svc_wrong_0" });
+    expect(wrong.stderr).toMatch(
+      /^error: Authentication failed.*\nhint: {2}Nothing was stored\. Check that the key/,
+    );
     expect(wrong.stderr).toMatch(/^error: Authentication failed/);
     expect((await run(`login ${service.url}`)).stderr).toMatch(/^error: No API key was given\./);
     const spaces = await run(`login ${service.url}`, { input: "svc_a b" });

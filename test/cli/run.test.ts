@@ -47,6 +47,15 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect((await service.run("run echo")).stdout).toBe("{}\n");
   });
 
+  test("svc run names the similar target, or the kind that the target has", async () => {
+    const near = await service.run("run ecko");
+    expect(near.stderr).toMatch(
+      /^error: There is no .*'ecko' in production\.\nhint: {2}Did you mean "echo"\?\n$/,
+    );
+    const kind = await service.run("run echo --kind workflow");
+    expect(kind.stderr).toMatch(/\nhint: {2}"echo" is an agent: pass --kind agent, or leave out --kind\.\n$/);
+  });
+
   test("svc run --json prints the whole execution, --detach only its ID", async () => {
     const { stdout, code } = await service.run("run echo --json --kind agent");
     expect(JSON.parse(stdout)).toMatchObject({

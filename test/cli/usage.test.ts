@@ -46,6 +46,7 @@ describe.each(commandRuntimes("bun"))("svc on %s", (runtime) => {
     [["deployments", "show", "exe_x"], /<deployment-id> must be dep_ and 26 .*, not "exe_x"\./],
     [["push", "--yess"], /Unknown option --yess for `svc push`; did you mean --yes\?/],
     [["executions", "lst"], /Unknown command "lst"; did you mean `svc executions list`\?/],
+    [["executions", "compare", "a", "b"], /did you mean `svc executions diff`\?/],
     [["executions", "exe_1"], /Unknown command "exe_1"(.|\n)*`svc executions show exe_1`/],
     [["--verison"], /Unknown option --verison for `svc`; did you mean --version\?/],
     [["webhook", "list", "--api-key-onl"], /did you mean --api-key-only\?/],

@@ -50,6 +50,27 @@ onRuntime("deno", "the boundary of the console", {}, (server) => {
     }
   });
 
+  test("a browser that opens the address of the service is sent to the console", async () => {
+    const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    for (const [path, location] of [
+      ["/", "console/"],
+      ["/?a=b", "console/"],
+      ["/env/staging", "staging/console/"],
+      ["/env/staging/", "console/"],
+    ] as const) {
+      for (const method of ["GET", "HEAD"]) {
+        const moved = await call(server, method, path, { key: null, headers: browser });
+        expect([moved.status, moved.headers.get("location")]).toEqual([302, location]);
+      }
+      for (const accept of ["*/*", "application/json"]) {
+        const answer = await call(server, "GET", path, { key: null, headers: { accept } });
+        expectError(answer, 404, "not_found", /^This path does not exist\.$/, "PATH_UNKNOWN");
+      }
+      expect((await call(server, "POST", path, { key: null, headers: browser })).status).toBe(404);
+    }
+    expect((await call(server, "GET", "/none", { key: null, headers: browser })).status).toBe(404);
+  });
+
   test("the cookie cannot be read by scripts and is not sent by other websites", async () => {
     const { status, headers } = await signIn(server.apiKey);
     expect(status).toBe(204);

@@ -71,7 +71,9 @@ export default command({
     const unverified = found.filter(isUnverified).length;
     if (unverified > 0) {
       const left = count(unverified, "request", "requests");
-      report.warning(`${left} with an invalid signature left out: redeliver by id.`);
+      report.warning(
+        `${left} with an invalid signature left out: redeliver by id, if the webhook keeps their payload (keep_rejected: true).`,
+      );
     }
     if (selected.length === 0 && !values.json) {
       report.line("No deliveries found.");

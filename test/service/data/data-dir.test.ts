@@ -62,6 +62,20 @@ describe.each(commandRuntimes("bun"))("the data folder on %s", (runtime) => {
   });
 });
 
+test("a folder that cannot be created is refused with a sentence", () => {
+  const parent = mkdtempSync(join(tmpdir(), "svc-data-"));
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+  const file = join(parent, "file");
+  writeFileSync(file, "");
+  for (const dataDir of [file, join(file, "data")]) {
+    expect(() => lockDataDir(dataDir)).toThrow(`Cannot create the data folder ${dataDir}: ${file} is a file`);
+  }
+  if (process.platform !== "linux") return;
+  expect(() => lockDataDir("/proc/svc/data")).toThrow(
+    /\/proc\/svc\/data: \/proc\/svc cannot be created \(ENOENT\)/,
+  );
+});
+
 describe("an existing folder", () => {
   const folder = (): string => {
     const path = mkdtempSync(join(tmpdir(), "svc-data-"));
