@@ -8,6 +8,7 @@ import { fail, invalidField, withReason } from "../errors.ts";
 
 const unknownKey = /^cannot decode message [\w.]+ from JSON: key "?([^"]{1,200})"? is unknown/;
 const wrongField = /^cannot decode field [\w.]+\.(\w+) from JSON/;
+const tooLarge = /^message size .*larger than configured readMaxBytes (\d+)$/;
 const undecodable = /^(?:parse binary|cannot decode |parse JSON|protocol error: )/;
 
 /** Whether the library could not decode a message. Its code may be `internal`. */
@@ -25,7 +26,10 @@ export function fromLibrary(error: ConnectError): ConnectError {
     return invalidField(field, "TYPE", `Cannot use ${field}: its value has another type.`);
   if (undecodable.test(text))
     return fail("INVALID_MESSAGE", `Cannot read the message: ${text.slice(0, 200)}.`);
-  if (code === Code.ResourceExhausted) return fail("BODY_TOO_LARGE", text);
+  if (code === Code.ResourceExhausted) {
+    const limit = tooLarge.exec(text)?.[1];
+    return fail("BODY_TOO_LARGE", limit === undefined ? text : `The message has more than ${limit} bytes.`);
+  }
   return withReason(error);
 }
 

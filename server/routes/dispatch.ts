@@ -31,7 +31,7 @@ import { hideStatus, publicErrors } from "./rpc/interceptors.ts";
 import { createRpcHandler } from "./rpc/rpc.ts";
 import { handleWebhook, isWebhook } from "./webhook/deliver.ts";
 import { handleUnposted } from "./webhook/query.ts";
-import { wireOptions } from "./wire.ts";
+import { maxMessageBytes, wireOptions } from "./wire.ts";
 
 export type Handler = (request: Request, response: Response) => void;
 
@@ -72,9 +72,10 @@ export function createDispatcher(options: DispatchOptions): Handler {
     router: {
       ...wire,
       interceptors: [hideStatus, ...interceptors],
-      readMaxBytes: limits.webhookBytes * 2,
+      readMaxBytes: maxMessageBytes(limits),
       shutdownSignal: app.closing,
     },
+    maxJsonBytes: limits.webhookBytes * 2,
     authenticator,
     senderOf,
     report,

@@ -32,3 +32,11 @@ export function wireOptions(limits: Pick<Limits, "jsonDepth">): {
     binaryOptions: { recursionLimit: recursionLimit(limits) },
   };
 }
+
+/**
+ * The largest message, so that every payload within the limit for JSON fits: a digit in a list takes 2 bytes of JSON and 11
+ * of Protobuf.
+ */
+export function maxMessageBytes({ webhookBytes }: Pick<Limits, "webhookBytes">): number {
+  return Math.min(webhookBytes * 6, 0xffff_ffff);
+}

@@ -56,6 +56,14 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
     expect(kind.stderr).toMatch(/\nhint: {2}"echo" is an agent: pass --kind agent, or leave out --kind\.\n$/);
   });
 
+  test("svc run takes every input within the limit for JSON, whose message is several times as long", async () => {
+    const input = JSON.stringify({ n: Array.from({ length: 250_000 }, () => 1) });
+    const { code, stderr } = await service.run("run echo --detach --data -", { input });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const long = await service.run("run echo --data -", { input: JSON.stringify({ n: "x".repeat(7e6) }) });
+    expect(long.stderr).toMatch(/^error: The message has more than 6291456 bytes\.\n/);
+  });
+
   test("svc run --json prints the whole execution, --detach only its ID", async () => {
     const { stdout, code } = await service.run("run echo --json --kind agent");
     expect(JSON.parse(stdout)).toMatchObject({

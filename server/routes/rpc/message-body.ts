@@ -11,7 +11,7 @@ import { Arrival, type Pace } from "../arrivals.ts";
 import { bodyError, jsonError } from "../body-error.ts";
 import { inviteBody, slowBody } from "../body-pace.ts";
 
-/** A message of at most 2 MiB arrives within this time. */
+/** A message, of at most 6 MiB by default, arrives within this time. */
 export const messagePace: Pace = { minBytesPerSecond: 1024, windowMs: 10_000, totalMs: 30_000 };
 
 /** The type of the message of a unary call of Connect; null for other protocols, which put messages into envelopes. */

@@ -32,6 +32,8 @@ import { toUniversalRequest } from "./universal-request.ts";
 export interface RpcOptions {
   routes: (router: ConnectRouter) => void;
   router: RouterOptions;
+  /** The largest JSON message of a unary call of Connect. Default: the limit of all messages. */
+  maxJsonBytes?: number;
   authenticator: Pick<Authenticator, "authorize">;
   senderOf(request: Request): Sender;
   report: Report;
@@ -49,6 +51,7 @@ export interface RpcHandler {
 export function createRpcHandler({
   routes,
   router,
+  maxJsonBytes,
   authenticator,
   senderOf,
   report,
@@ -61,6 +64,7 @@ export function createRpcHandler({
   });
   routes(connectRouter);
   const maxBytes = router.readMaxBytes ?? 0xffff_ffff;
+  const limitOf = { json: maxJsonBytes ?? maxBytes, proto: maxBytes };
   const handlers = new Map<string, UniversalHandler>(
     connectRouter.handlers.map((handler) => [handler.requestPath, handler]),
   );
@@ -76,7 +80,9 @@ export function createRpcHandler({
       request.headers.host ??= "localhost";
       const type = unaryType(request);
       const body =
-        type === null ? readInTime(request, messagePace) : messageBody(request, maxBytes, type === "json");
+        type === null
+          ? readInTime(request, messagePace)
+          : messageBody(request, limitOf[type], type === "json");
       const call = toUniversalRequest(request, response, verb, body);
       const sender = senderOf(request);
       call.contextValues = senderValues(sender);

@@ -9,7 +9,7 @@ import type { TestServer } from "../../support/server.ts";
 import { onEveryRuntime } from "../../support/suite.ts";
 
 const rounds = 20;
-const messageBytes = 3 * 1024 ** 2;
+const messageBytes = 7 * 1024 ** 2;
 const runExecution = "/svc.v1.ExecutionService/RunExecution";
 const watchExecution = "/svc.v1.ExecutionService/WatchExecution";
 
