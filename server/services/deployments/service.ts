@@ -155,7 +155,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
       const actor: Actor = { keyId: caller.keyId, keyName: caller.keyName };
       const row = await require(caller.orgId, request.deploymentId);
       // The boundary may be a weaker one than at the push.
-      checkNetwork(app, parseStored<ProjectDefinition>(row.definition));
+      checkNetwork(app, await app.definitionOf(row.org_id, row.deployment_id));
       await app.packages.ensure({ orgId: row.org_id, digest: row.digest });
       await engine
         .write(function* () {
