@@ -12,3 +12,9 @@ export async function activeDeployment(
   if (active === undefined) return null;
   return deployments.getDeployment({ deploymentId: active.deploymentId, includeFiles: true });
 }
+
+/** The environments with active deployments. */
+export async function activeEnvironments(deployments: Client<typeof DeploymentService>): Promise<string[]> {
+  const active = await deployments.listDeployments({ status: "active", pageSize: 1000 });
+  return [...new Set(active.deployments.map(({ environment }) => environment))].toSorted();
+}

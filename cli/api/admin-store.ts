@@ -78,7 +78,11 @@ async function onStore<Result>(
   ownAdvice?: string,
 ): Promise<Result> {
   const { database } = await import("../../server/config.ts");
-  let advice = ownAdvice ?? "`svc admin` needs the data folder of `svc serve`; pass it with --data.";
+  let advice =
+    ownAdvice ??
+    (dataFolder === undefined
+      ? "`svc admin` needs the data folder of `svc serve`; pass it with --data."
+      : "Fix the reported problem and run the command again.");
   try {
     const location = {
       dataDir: dataFolder ?? (process.env.SVC_DATA_DIR || ".svc"),

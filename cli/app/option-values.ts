@@ -4,14 +4,14 @@ import { UsageError } from "./errors.ts";
 /** Converts the value of an option. @throws UsageError when it is not valid */
 export type Parser<Value> = (text: string, option: string) => Value;
 
-/** Returns a parser for whole numbers in decimal digits within a range. */
-export function integer(min: number, max: number): Parser<number> {
+/** Returns a parser for whole numbers in decimal digits within a range. The example is one of them. */
+export function integer(min: number, max: number, example = 50): Parser<number> {
   return (text, option) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     throw new UsageError(
       `${option} must be a whole number from ${min} to ${max}, not "${text}".`,
-      `Example: ${option} ${Math.min(max, Math.max(min, 50))}`,
+      `Example: ${option} ${Math.min(max, Math.max(min, example))}`,
     );
   };
 }

@@ -28,7 +28,7 @@ export const oneEnvironment = {
     type: "string",
     alias: "e",
     valueHint: "name",
-    description: "Environment (default: production)",
+    description: "Environment (default: that of SVC_BASE_URL or `svc dev`, otherwise production)",
   },
 } as const;
 
@@ -122,7 +122,7 @@ export const outcome = {
     type: "enum",
     options: ["accepted", "rejected", "ignored", "handshake", "replayed"],
     valueHint: "outcome",
-    description: "Filter by outcome",
+    description: "Filter by outcome; only requests to version 0.1 are replayed",
   },
 } as const;
 

@@ -102,8 +102,9 @@ function checkedValue(
   { options }: ArgumentDefinition,
   help: string,
 ): string {
-  // In `--data --json` the value is missing. A value that begins with a dash is written `--data=--json`.
-  if (value === undefined || value === "" || (!isInline && value.startsWith("-") && value !== "-")) {
+  // In `--data --json` the value is missing. A value that begins with a dash is written `--data=--json`, except a number.
+  const isOption = value !== undefined && /^-(?!\d)./.test(value);
+  if (value === undefined || value === "" || (!isInline && isOption)) {
     throw new UsageError(`${typed} requires a value.`, help);
   }
   if (options === undefined || options.includes(value)) return value;

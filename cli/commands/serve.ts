@@ -2,6 +2,7 @@ import { type Command, command } from "../app/command.ts";
 import { CliError } from "../app/errors.ts";
 import { integer } from "../app/option-values.ts";
 import { ignoreClosedPipe, withInterrupt } from "../app/signals.ts";
+import { httpUrl } from "../profiles/values.ts";
 import { sanitizeLine } from "../terminal/sanitize.ts";
 
 export default command({
@@ -17,7 +18,7 @@ export default command({
       type: "string",
       valueHint: "port",
       description: "Port, 0 for any free port (SVC_PORT, default: 7070)",
-      parse: integer(0, 65_535),
+      parse: integer(0, 65_535, 8080),
     },
     data: { type: "string", valueHint: "folder", description: "Data folder (SVC_DATA_DIR, default: .svc)" },
     role: {
@@ -30,6 +31,7 @@ export default command({
       type: "string",
       valueHint: "url",
       description: "Public address, used in webhook URLs (SVC_PUBLIC_URL)",
+      parse: (text, option) => httpUrl(option, text),
     },
     "tls-cert": { type: "string", valueHint: "file", description: "TLS certificate, PEM (SVC_TLS_CERT)" },
     "tls-key": { type: "string", valueHint: "file", description: "TLS private key, PEM (SVC_TLS_KEY)" },

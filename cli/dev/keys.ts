@@ -2,6 +2,7 @@
 import type { Connection } from "../api/connection.ts";
 import { toCliError } from "../api/error-messages.ts";
 import { consoleUrl } from "../api/web-console.ts";
+import type { CliError } from "../app/errors.ts";
 import { openUrl } from "../terminal/open-url.ts";
 import { clearScreen } from "../terminal/write.ts";
 import type { Deployer } from "./deployer.ts";
@@ -9,6 +10,11 @@ import type { DevReporter } from "./events.ts";
 
 const help = "o open the console  u webhook URLs  r deploy again  c clear  q quit  h help";
 const ctrlC = "\u0003";
+
+/** The advice has the address, for a machine without a browser. */
+function withAdvice({ message, advice }: CliError): string {
+  return `${message} ${advice}`;
+}
 
 export interface KeyActions {
   reporter: DevReporter;
@@ -25,7 +31,7 @@ export function readKeys({ connection, deployer, quit, reporter }: KeyActions): 
   if (stdin.isTTY !== true || stdout.isTTY !== true) return () => {};
   const open = async (): Promise<void> => openUrl(await consoleUrl(connection.baseUrl));
   const actions: Readonly<Record<string, () => void>> = {
-    o: () => void open().catch((error: unknown) => reporter.warning(toCliError(error).message)),
+    o: () => void open().catch((error: unknown) => reporter.warning(withAdvice(toCliError(error)))),
     u: () => reporter.contents(),
     r: () => void deployer.deploy(true),
     c: () => clearScreen(stdout),

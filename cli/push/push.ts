@@ -3,7 +3,7 @@ import type { ProjectDefinition } from "../../project/definition.ts";
 import { emptySnapshot, type Plan, planChanges } from "../../project/plan/plan.ts";
 import { snapshotOfDeployment, snapshotOfProject } from "../../project/plan/snapshot.ts";
 import type { Deployment, DeploymentService } from "../../proto/svc/v1/deployment_pb.ts";
-import { activeDeployment } from "../api/active-deployment.ts";
+import { activeDeployment, activeEnvironments } from "../api/active-deployment.ts";
 import { type Connection, defaultEnvironment } from "../api/connection.ts";
 import { CliError } from "../app/errors.ts";
 import { withInterrupt } from "../app/signals.ts";
@@ -78,7 +78,7 @@ async function planPush(root: string, connection: Connection, options: PushOptio
   const active = await activeDeployment(deployments, definition.name, environment);
   const isUnchanged = active !== null && active.digest === packed.digest;
   const isUsed = isUnchanged || (await checkNames(deployments, definition, environment));
-  const otherEnvironments = isUsed ? [] : await environmentsOf(deployments);
+  const otherEnvironments = isUsed ? [] : await activeEnvironments(deployments);
   // The modules of the active deployment loaded when it was deployed.
   if (!isUnchanged) await project.checkModules();
   const before = active === null ? emptySnapshot : snapshotOfDeployment(active);
@@ -110,11 +110,6 @@ async function checkNames(
     );
   }
   return active.deployments.length > 0;
-}
-
-async function environmentsOf(deployments: Client<typeof DeploymentService>): Promise<string[]> {
-  const active = await deployments.listDeployments({ status: "active", pageSize: 1000 });
-  return [...new Set(active.deployments.map(({ environment }) => environment))].toSorted();
 }
 
 function planJson({ project, environment, active, isUnchanged, plan }: Push): Record<string, unknown> {

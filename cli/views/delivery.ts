@@ -6,21 +6,31 @@ import { prettyJson, sanitizeLine } from "../terminal/sanitize.ts";
 import { type Cell, fields, paragraphs, section } from "../terminal/table.ts";
 import { paintedStatus, statusCell } from "./status.ts";
 
-export const deliveryColumns: readonly Column[] = [
-  "ID",
-  { title: "WEBHOOK", role: "name" },
-  "OUTCOME",
-  // 202 for an accepted request, even if its sender waited for the output.
-  { title: "AT RECEIPT", role: "extra" },
-  { title: "RECEIVED", role: "extra" },
-  { title: "EXECUTION OR REASON", role: "detail" },
-];
+/** The column of the environment appears only when the deliveries are of several. */
+export function deliveryColumns(deliveries: readonly Delivery[]): Column[] {
+  return [
+    "ID",
+    { title: "WEBHOOK", role: "name" },
+    ...(haveEnvironments(deliveries) ? [{ title: "ENVIRONMENT", role: "name" } as const] : []),
+    "OUTCOME",
+    // 202 for an accepted request, even if its sender waited for the output.
+    { title: "AT RECEIPT", role: "extra" },
+    { title: "RECEIVED", role: "extra" },
+    { title: "EXECUTION OR REASON", role: "detail" },
+  ];
+}
+
+function haveEnvironments(deliveries: readonly Delivery[]): boolean {
+  return new Set(deliveries.map(({ environment }) => environment)).size > 1;
+}
 
 /** Deliveries as rows of a table. */
 export function deliveryRows(deliveries: readonly Delivery[]): Cell[][] {
+  const showsEnvironment = haveEnvironments(deliveries);
   return deliveries.map((delivery) => [
     delivery.deliveryId,
     `${delivery.name}/${delivery.slug}`,
+    ...(showsEnvironment ? [delivery.environment] : []),
     statusCell(delivery.outcome),
     String(delivery.httpStatus),
     ago(delivery.receivedAt),

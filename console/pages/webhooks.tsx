@@ -42,7 +42,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ fieldMapping, defaults, environment, target, slug }) => (
       <>
         {Object.entries(fieldMapping).map(([path, parameter]) => (
-          <div key={path}>
+          <div key={path} class="mapped">
             <code>{path}</code> → <code>{parameter}</code>
             {defaults.has(path) ? (
               <>

@@ -112,7 +112,7 @@ describe.each(commandRuntimes("bun"))("hostile text with svc on %s", (runtime) =
     await fails(["executions", "show", hostile], 2);
     await fails(["status"], 2, { env: { SVC_BASE_URL: hostile } });
     await fails(["serve", "--host", hostile, "--port", "0"], 1);
-    await fails(["serve", "--public-url", hostile], 1);
+    await fails(["serve", "--public-url", hostile], 2);
     const unloadable = {
       ...files,
       "agents/hostile.js": `console.log(${quoted}); throw new Error(${quoted});`,

@@ -189,6 +189,10 @@ describe.each(commandRuntimes("bun"))("on %s", (runtime) => {
       digest: staged.digest,
       source_deployment_id: staged.deployment_id,
     });
+    const fresh = await service.run(`deployments promote ${staged.deployment_id} fresh --force`);
+    expect(fresh.stderr).toMatch(
+      /^warning: The environment fresh is new\. Others: production, staging\.\nPromote /,
+    );
     const shown = await service.run(`deployments show ${promoted.deployment_id}`);
     expect(shown.stdout).toMatch(new RegExp(`promoted from +${staged.deployment_id}`));
     expect(shown.stdout).toContain("  promoted ");

@@ -27,7 +27,7 @@ const tables: [string, readonly Column[], string[], (string | RegExp)[]][] = [
   ],
   [
     "deliveries",
-    deliveryColumns,
+    deliveryColumns([]),
     [
       id("dlv"),
       `${longName}/new-pull-request`,

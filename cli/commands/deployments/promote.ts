@@ -1,9 +1,10 @@
-import { activeDeployment } from "../../api/active-deployment.ts";
+import { activeDeployment, activeEnvironments } from "../../api/active-deployment.ts";
 import { connect } from "../../api/connection.ts";
 import { type Command, command } from "../../app/command.ts";
 import { CliError } from "../../app/errors.ts";
 import { deploymentId, force, json, verbose } from "../../app/options.ts";
 import { confirm } from "../../terminal/confirm.ts";
+import { report } from "../../terminal/report.ts";
 import { sanitizeLine } from "../../terminal/sanitize.ts";
 import { printActivated, reportPlan } from "../../views/plan.ts";
 
@@ -38,6 +39,12 @@ export default command({
     }
     const label = sanitizeLine(`${source.project} ${source.version}`);
     if (!values.json) {
+      const others = active === null ? await activeEnvironments(deployments) : [environment];
+      if (!others.includes(environment)) {
+        report.warning(
+          `The environment ${environment} is new. Others: ${others.map(sanitizeLine).join(", ")}.`,
+        );
+      }
       reportPlan(`Promote ${label} from ${source.environment} to ${environment}:`, active, source, values);
     }
     await confirm(`Promote to ${environment}?`, values);

@@ -61,6 +61,12 @@ export default command({
     if (target.status === "active") {
       throw new CliError(`${id} is already active.`, "Run `svc deployments list` to see all deployments.");
     }
+    if (target.status !== "superseded") {
+      throw new CliError(
+        `Cannot roll back to ${id}: this deployment is ${target.status}.`,
+        "Nothing was changed. Run `svc deployments list` to choose a superseded deployment.",
+      );
+    }
     const { environment } = target;
     const active = await activeDeployment(deployments, target.project, environment);
     const label = sanitizeLine(`${target.project} ${target.version}`);

@@ -36,7 +36,7 @@ export default command({
       (all) => all.deliveries.length,
     );
     await printList(page, values, {
-      columns: deliveryColumns,
+      columns: deliveryColumns(page.deliveries),
       rows: deliveryRows(page.deliveries),
       empty: ["No deliveries found.", "Run `svc webhook list` to see the webhook URLs."],
     });

@@ -83,7 +83,7 @@ export default command({
       if (!values.json)
         report.line(
           table(
-            deliveryColumns.slice(0, -1),
+            deliveryColumns(selected).slice(0, -1),
             deliveryRows(selected).map((row) => row.slice(0, -1)),
           ),
         );

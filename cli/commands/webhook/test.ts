@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { TargetDefinition, WebhookDefinition } from "../../../project/definition.ts";
 import { compileMapping } from "../../../project/mapping.ts";
 import { didYouMean } from "../../../project/suggest.ts";
@@ -26,7 +27,7 @@ export default command({
     request: {
       type: "string",
       description:
-        'JSON file with "headers" and "query" of the request, for $header and $query, also in events and when',
+        'JSON file with "headers" and "query" of the request, for $header and $query, also in events and when (default: <data>.request.json next to the file <data>.json)',
       valueHint: "file",
     },
     agent: { ...target.agent, description: "Agent of the webhook, if the slug is ambiguous" },
@@ -48,7 +49,11 @@ export default command({
     );
     const { target: owner, webhook } = findWebhook(targets, values.slug);
     const payload = await readInput(values.data);
-    const sources = requestSources(await readInput(values.request), owner, webhook);
+    const sources = requestSources(
+      await readInput(values.request ?? requestNextTo(values.data)),
+      owner,
+      webhook,
+    );
     const mapping = compileMapping(webhook.fieldMapping);
     const { input, unmapped } = mapping.apply(payload, sources);
     const trace = mapping.trace(payload, sources);
@@ -72,6 +77,12 @@ export default command({
     );
   },
 }) as Command;
+
+/** `svc webhook add` writes the headers of a sample next to its payload, and `svc test` reads them there. */
+function requestNextTo(data: string): string | undefined {
+  const path = data.replace(/(?<!\.request)\.json$/, ".request.json");
+  return path !== data && existsSync(path) ? path : undefined;
+}
 
 function findWebhook(
   targets: readonly TargetDefinition[],
