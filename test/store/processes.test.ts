@@ -22,24 +22,14 @@ import {
 import { allLogs, firstLogs, insertLogs, type LogRow, type NewLog } from "../../server/store/tables/logs.ts";
 import { insertExecutions, type NewExecution } from "../../server/store/tables/new-executions.ts";
 import { newScheduler, runsOf, SimulatedClock, ticksOf } from "../service/simulation.ts";
+import { newExecution as newExecutionOf } from "../support/executor.ts";
 import { activateSchedules, orgId } from "../support/store.ts";
 import { engineNames, stores } from "./stores.ts";
 
 const deploymentId = orderedId("dep");
 
 function newExecution(over: Partial<NewExecution> = {}): NewExecution {
-  return {
-    org_id: orgId,
-    execution_id: orderedId("exe"),
-    kind: "agent",
-    name: "agent",
-    origin: "run",
-    deployment_id: deploymentId,
-    environment: "production",
-    input: "{}",
-    created_at: 1_000,
-    ...over,
-  };
+  return { ...newExecutionOf(deploymentId), created_at: 1_000, ...over };
 }
 
 function entry(message: string): NewLog {

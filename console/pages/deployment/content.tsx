@@ -1,4 +1,4 @@
-/** What a deployment changed and what it has: targets and files. */
+/** The changes, the targets and the files of a deployment. */
 import { useState } from "preact/hooks";
 import type { Plan } from "../../../project/plan/plan.ts";
 import type { DeployedTarget, Deployment } from "../../../proto/svc/v1/deployment_pb.ts";

@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { orderedId } from "../../../server/ids.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
-import { definition, newExecutor } from "../../support/executor.ts";
+import { definition, newExecution, newExecutor } from "../../support/executor.ts";
 import { HandPool } from "../../support/hand-pool.ts";
-import { newDeployment, openStore, orgId, temporaryFolder } from "../../support/store.ts";
+import { newDeployment, openStore, temporaryFolder } from "../../support/store.ts";
 
 // A replay on a named deployment keeps the environment of its original, so that a deployment may have executions of
 // several environments.
@@ -13,17 +12,7 @@ test("executions of one deployment that start together get the secrets and vars 
   const deploymentId = newDeployment(Date.now()).deployment_id;
   await engine.write(function* () {
     for (const environment of environments) {
-      yield* insertExecution({
-        org_id: orgId,
-        execution_id: orderedId("exe"),
-        kind: "agent",
-        name: "agent",
-        origin: "run",
-        deployment_id: deploymentId,
-        environment,
-        input: "{}",
-        created_at: Date.now(),
-      });
+      yield* insertExecution({ ...newExecution(deploymentId), environment });
     }
   });
   const executor = newExecutor(engine, {

@@ -21,7 +21,7 @@ import {
   retryExecutions,
 } from "../../../server/store/tables/leases.ts";
 import { insertExecution } from "../../../server/store/tables/new-executions.ts";
-import { newExecutor } from "../../support/executor.ts";
+import { newExecution, newExecutor } from "../../support/executor.ts";
 import { HandPool } from "../../support/hand-pool.ts";
 import fc from "../../support/property.ts";
 import { newDeployment, openStore, orgId, rows, temporaryFolder } from "../../support/store.ts";
@@ -74,24 +74,6 @@ async function startWorker(engine: Engine, owner: string) {
     await executor.close(0);
   });
   return { engine: own, executor, pool };
-}
-
-function newExecution(deploymentId: string): Parameters<typeof insertExecution>[0] {
-  return {
-    org_id: orgId,
-    execution_id: orderedId("exe"),
-    kind: "agent",
-    name: "agent",
-    origin: "run",
-    deployment_id: deploymentId,
-    environment: "production",
-    input: "{}",
-    unmapped: "[]",
-    parent_execution_id: null,
-    parent_key: null,
-    depth: 0,
-    created_at: Date.now(),
-  };
 }
 
 describe("two workers on one store", () => {
