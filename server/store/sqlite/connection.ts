@@ -22,8 +22,9 @@ export class Connection {
   constructor(file: string, lockMs: number) {
     this.#db = new DatabaseSync(file);
     this.#db.exec(`PRAGMA busy_timeout = ${lockMs}`);
-    // For a new store only: free pages can be returned to the file system.
-    this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // For a new store only: free pages can be returned to the file system. Of an existing one, it needs the write lock.
+    if (this.all("PRAGMA page_count", [])[0]?.page_count === 0)
+      this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA synchronous = FULL");
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);

@@ -1,5 +1,5 @@
 /**
- * A full disk: the data folder is a file system in memory of a few MiB, in a mount namespace of the server. Where user
+ * A full disk: the data folder is a small file system in memory, in a mount namespace of the server. Where user
  * namespaces are not allowed, the test is skipped and says so.
  */
 import { spawnSync } from "node:child_process";
@@ -27,7 +27,7 @@ test.runIf(canMount())(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-full-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const script = `mount -t tmpfs -o size=20m,mode=700 none "${folder}" && exec "$@"`;
+    const script = `mount -t tmpfs -o size=64m,mode=700 none "${folder}" && exec "$@"`;
     const server = new TestServer("node", {
       within: ["unshare", "-rm", "sh", "-c", script, "sh"],
       dataDir: join(folder, "data"),
@@ -45,9 +45,9 @@ test.runIf(canMount())(
       echo: { code: "export default (input) => input.n;", webhooks: [{ slug: "in" }] },
     };
     const url = (await deploy(server, { agents })).webhooks[0]?.url ?? "";
-    // More than the write-ahead log: a checkpoint must fit before SQLite can use its space again.
+    // Twice the write-ahead log, which grows to 16 MB, and must fit into the database before SQLite can use its space again.
     const ballast = join(mounted, "ballast");
-    writeFileSync(ballast, Buffer.alloc(8 * mebibyte));
+    writeFileSync(ballast, Buffer.alloc(32 * mebibyte));
 
     const accepted: { id: string; n: number }[] = [];
     const send = async (n: number, kilobytes: number) => {
@@ -58,7 +58,7 @@ test.runIf(canMount())(
     };
     let refused: Awaited<ReturnType<typeof send>> | undefined;
     for (let n = 0; refused === undefined; n += 16) {
-      const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => send(n + index, 64)));
+      const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => send(n + index, 256)));
       refused = answers.find(({ status }) => status !== 202);
     }
     expectError(refused, 503, "unavailable", /cannot store the request: its disk is full/);
@@ -80,7 +80,7 @@ test.runIf(canMount())(
     );
 
     rmSync(ballast);
-    await vi.waitFor(async () => expect((await send(-1, 64)).status).toBe(202), {
+    await vi.waitFor(async () => expect((await send(-1, 256)).status).toBe(202), {
       timeout: 30_000,
       interval: 50,
     });

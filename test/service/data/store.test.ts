@@ -251,6 +251,17 @@ test("lets another process write while this one writes without pause", async () 
   await engine.close();
 });
 
+test("opens a store while another process holds its write lock", async () => {
+  const folder = temporaryFolder();
+  await openSqlite(folder).close();
+  const other = new DatabaseSync(join(folder, "svc.db"));
+  other.exec("BEGIN IMMEDIATE");
+  const engine = openSqlite(folder);
+  expect(await rows(engine, "PRAGMA auto_vacuum")).toEqual([{ auto_vacuum: 2 }]);
+  await engine.close();
+  other.close();
+});
+
 test("finishes pending writes and rejects new ones on close", async () => {
   const folder = temporaryFolder();
   const engine = openSqlite(folder);
