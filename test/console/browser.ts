@@ -31,7 +31,8 @@ export async function openConsole(
   const { view = wide, theme = "light", path = "/console/", locale = "en-US" } = options;
   const context = await browser.newContext({ viewport: view, colorScheme: theme, locale });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  // A busy machine takes long to answer. The limit of a test is 60 s.
+  page.setDefaultTimeout(45_000);
   page.on("pageerror", (error) => problems(page).push(error.message));
   page.on("console", (message) => {
     if (message.type() === "error" && !message.text().includes("401")) problems(page).push(message.text());
