@@ -68,6 +68,18 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
     return row;
   }
 
+  /** @throws ConnectError `failed_precondition`: the package of a deleted deployment is removed after a day */
+  async function requireKept(orgId: string, deploymentId: string, verb: string): Promise<DeploymentRow> {
+    const row = await require(orgId, deploymentId);
+    if (row.status !== "deleted") return row;
+    throw wrongState(
+      "DEPLOYMENT_DELETED",
+      "deployment",
+      deploymentId,
+      `Cannot ${verb} ${deploymentId}: it was deleted.`,
+    );
+  }
+
   async function describe(orgId: string, deploymentId: string): Promise<Deployment> {
     const row = await require(orgId, deploymentId);
     const message = toDeployment(row, app.baseUrl());
@@ -92,7 +104,8 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
     async createDeployment(request, context) {
       const caller = callerOf(context);
       const { sourceDeploymentId } = request;
-      const source = sourceDeploymentId === "" ? null : await require(caller.orgId, sourceDeploymentId);
+      const source =
+        sourceDeploymentId === "" ? null : await requireKept(caller.orgId, sourceDeploymentId, "promote");
       const digest = request.digest === "" && source !== null ? source.digest : request.digest;
       if (digest === "") {
         throw invalidField("digest", "REQUIRED", "Cannot deploy: pass digest or source_deployment_id.");
@@ -204,7 +217,7 @@ export function deploymentService(app: App): ServiceImpl<typeof DeploymentServic
 
     async downloadDeployment(request, context) {
       const { orgId } = callerOf(context);
-      const row = await require(orgId, request.deploymentId);
+      const row = await requireKept(orgId, request.deploymentId, "download");
       const key = { orgId, digest: row.digest };
       const isRecorded = (await engine.read(() => getObject(orgId, row.digest))) !== undefined;
       // Concurrent pushes of one package may have compressed it to different sizes.

@@ -375,13 +375,19 @@ onRuntime("node", "deployments", {}, (server) => {
       expect((await remove(first.deployment_id, "?force=true")).status).toBe(200);
     });
 
-    test("rolls back to a superseded deployment and not to a deleted one", async () => {
+    test("rolls back to a superseded deployment, and refuses to use a deleted one", async () => {
       expectError(
         await post(first.deployment_id, "rollback"),
         409,
         "failed_precondition",
         /only a superseded deployment .* is deleted/,
       );
+      const promotion = await call(server, "POST", "/api/v1/deployments", {
+        json: { source_deployment_id: first.deployment_id, environment: "staging" },
+      });
+      expectError(promotion, 409, "failed_precondition", /Cannot promote .*: it was deleted/);
+      const download = await call(server, "GET", `/api/v1/deployments/${first.deployment_id}/download`);
+      expectError(download, 409, "failed_precondition", /Cannot download .*: it was deleted/);
       expect((await post(second.deployment_id, "rollback")).json.status).toBe("active");
       expect(await tell()).toBe("1.1.0");
     });
