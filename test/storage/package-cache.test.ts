@@ -1,6 +1,16 @@
 /** Unpacked packages on the disk of a server: their limit, and their check against the digest. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -90,6 +100,24 @@ describe("the cache of unpacked packages", () => {
     const packages = new Packages(folder, counted, limits);
     await Promise.all([packages.use(key), packages.use(key), packages.ensure(key)]);
     expect(reads).toBe(1);
+  });
+
+  test("unpacks a package again that was unpacked before the machine started", async () => {
+    const key = await store("a");
+    const before = await new Packages(folder, storage, limits).use(key);
+    const file = join(before.directory, "agents/a.ts");
+    // What a power failure leaves of a file that was not synced.
+    truncateSync(file);
+    await new Packages(folder, storage, limits).ensure(key);
+    expect(statSync(file).size).toBe(0);
+    const packages = new Packages(folder, storage, limits, Date.now() + 1000);
+    await packages.ensure(key);
+    expect(statSync(file).size).toBe(40 * kib);
+    const { ino } = statSync(file);
+    (await packages.unpack(key)).release();
+    await packages.ensure(key);
+    expect(statSync(file).ino).toBe(ino);
+    expect(readdirSync(join(folder, "packages", orgId))).toEqual([key.digest]);
   });
 
   test("knows the packages of earlier runs, and removes folders that a crash has left", async () => {

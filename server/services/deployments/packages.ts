@@ -1,7 +1,13 @@
-/** Unpacked packages under the data folder, by organization and digest. Runners read users' code from there. */
+/**
+ * Unpacked packages under the data folder, by organization and digest. Runners read users' code from there.
+ *
+ * They are copies of stored packages, and not synced to disk: a power failure may leave empty files. A package that was
+ * unpacked before the machine started is unpacked again at its first use.
+ */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { existsSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { PackageError, type UnpackedFile, unpackPackage } from "../../../project/unpack.ts";
 import type { Limits } from "../../config/limits.ts";
@@ -32,8 +38,18 @@ export class Packages {
   readonly #cache: PackageCache;
   /** Running operations, so that concurrent requests for one package share the work. */
   readonly #running = new Map<string, Promise<UnpackedFile[]>>();
+  readonly #bootedMs: number;
+  /** Those that this process has unpacked, whatever the clock says. */
+  readonly #unpacked = new Set<string>();
 
-  constructor(dataDir: string, storage: ObjectStorage, limits: Limits) {
+  /** @param bootedMs - when the machine started */
+  constructor(
+    dataDir: string,
+    storage: ObjectStorage,
+    limits: Limits,
+    bootedMs: number = Date.now() - uptime() * 1000,
+  ) {
+    this.#bootedMs = bootedMs;
     this.#root = join(dataDir, "packages");
     this.#storage = storage;
     this.#limits = limits;
@@ -50,7 +66,7 @@ export class Packages {
   async use(key: ObjectKey): Promise<UsedPackage> {
     const release = this.#cache.pin(idOf(key));
     try {
-      if (!existsSync(this.#directory(key))) await this.#unpackOnce(key);
+      if (!this.#isIntact(key)) await this.#unpackOnce(key);
       return { directory: this.#directory(key), release };
     } catch (error) {
       release();
@@ -75,6 +91,7 @@ export class Packages {
 
   async remove(key: ObjectKey): Promise<void> {
     this.#cache.forget(idOf(key));
+    this.#unpacked.delete(idOf(key));
     await rm(this.#directory(key), { recursive: true, force: true });
   }
 
@@ -85,6 +102,11 @@ export class Packages {
 
   #directory(key: ObjectKey): string {
     return join(this.#root, idOf(key));
+  }
+
+  #isIntact(key: ObjectKey): boolean {
+    const info = statSync(this.#directory(key), { throwIfNoEntry: false });
+    return info !== undefined && (info.birthtimeMs >= this.#bootedMs || this.#unpacked.has(idOf(key)));
   }
 
   async #unpackOnce(key: ObjectKey): Promise<UnpackedFile[]> {
@@ -102,6 +124,7 @@ export class Packages {
     const { packageBytes, unpackedBytes, packageFiles } = this.#limits;
     const directory = this.#directory(key);
     const fresh = `${directory}.${randomUUID()}`;
+    const outdated = `${directory}.${randomUUID()}`;
     await mkdir(join(this.#root, key.orgId), { recursive: true, mode: 0o700 });
     try {
       const limits = { compressedBytes: packageBytes, unpackedBytes, files: packageFiles };
@@ -110,15 +133,19 @@ export class Packages {
       if (digest !== null && digest !== key.digest) {
         throw new StorageError(`it sent a package with digest ${digest} instead of ${key.digest}`);
       }
-      // Runners may be using the existing folder, which holds the same files.
-      if (!existsSync(directory)) await rename(fresh, directory);
+      // Runners may be using an intact folder, which holds the same files.
+      if (!this.#isIntact(key)) {
+        if (existsSync(directory)) renameSync(directory, outdated);
+        renameSync(fresh, directory);
+        this.#unpacked.add(idOf(key));
+      }
       this.#cache.unpacked(idOf(key), files);
       return files;
     } catch (error) {
       if (error instanceof PackageError) throw fail("PACKAGE_INVALID", error.message);
       throw error;
     } finally {
-      await rm(fresh, { recursive: true, force: true });
+      for (const left of [fresh, outdated]) await rm(left, { recursive: true, force: true });
     }
   }
 }
