@@ -33,18 +33,21 @@ export async function exportStore(dataDir: string, database: DatabaseConfig): Pr
 }
 
 /**
- * Copies the store of a database to a data folder that contains none.
+ * Copies the store of a database to a data folder that contains none. The store appears complete or not at all: it is
+ * copied to a folder of its own, and then moved.
  * @throws Error if a server uses the database, the folder contains a store, or the copy differs
  */
 export async function importStore(database: DatabaseConfig, dataDir: string): Promise<CopiedTable[]> {
   const source = await openDatabase(database);
   try {
     return await source.exclusively(async () => {
-      const target = createEmbedded(dataDir);
+      const target = await createEmbedded(dataDir);
       try {
-        return await copyStore(source.engine, target, await tablesOf(target));
+        const copied = await copyStore(source.engine, target.engine, await tablesOf(target.engine));
+        await target.complete();
+        return copied;
       } finally {
-        await target.close();
+        await target.discard();
       }
     });
   } finally {

@@ -1,10 +1,13 @@
 /** The store on which `svc admin` works: PostgreSQL when it is configured, else the one in a data folder. */
 import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseConfig } from "../config.ts";
 import { type Engine, first } from "../store/engine.ts";
 import { openSqlite } from "../store/sqlite/index.ts";
 import { isServing, lockDataDir } from "../store/sqlite/lock.ts";
+import { syncFolder } from "./backup/create.ts";
+import { storeName } from "./backup/manifest.ts";
 
 export interface StoreLocation {
   dataDir: string;
@@ -31,7 +34,7 @@ export function openAdminStore({ dataDir, database }: StoreLocation): Promise<Ad
 
 /** @throws Error if the folder contains no store */
 export async function openEmbedded(dataDir: string): Promise<AdminStore> {
-  if (!existsSync(join(dataDir, "svc.db"))) {
+  if (!existsSync(join(dataDir, storeName))) {
     throw new Error(
       `Cannot open the store: ${dataDir} contains none; pass the server's data folder with --data.`,
     );
@@ -50,12 +53,40 @@ export async function openEmbedded(dataDir: string): Promise<AdminStore> {
   };
 }
 
-/** Creates a store in a folder. @throws Error if the folder contains one */
-export function createEmbedded(dataDir: string): Engine {
-  if (existsSync(join(dataDir, "svc.db"))) {
+/** A store that is being created. */
+export interface NewStore {
+  engine: Engine;
+  /** Moves the store to its place. */
+  complete(): Promise<void>;
+  /** Removes what is not complete. */
+  discard(): Promise<void>;
+}
+
+/** Creates a store in a folder. @throws Error if the folder contains one, or a server uses it */
+export async function createEmbedded(dataDir: string): Promise<NewStore> {
+  const lock = lockDataDir(dataDir);
+  const path = join(dataDir, storeName);
+  const staging = join(dataDir, "importing");
+  if (existsSync(path)) {
+    lock.release();
     throw new Error(`Cannot copy the store: the target must be empty, and ${dataDir} contains a store.`);
   }
-  return openSqlite(dataDir);
+  // Of an import that was killed.
+  await rm(staging, { recursive: true, force: true });
+  const engine = openSqlite(staging);
+  return {
+    engine,
+    async complete() {
+      await engine.close();
+      await rename(join(staging, storeName), path);
+      await syncFolder(dataDir);
+    },
+    async discard() {
+      await engine.close();
+      await rm(staging, { recursive: true, force: true });
+      lock.release();
+    },
+  };
 }
 
 export async function openDatabase({ url }: DatabaseConfig): Promise<AdminStore> {

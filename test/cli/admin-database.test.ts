@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -98,6 +98,23 @@ test("svc admin export and import move a store to PostgreSQL and back without lo
       "INSERT INTO deployment_events (org_id, deployment_id, at, event) VALUES ('a1', 'd', 1, 'e') RETURNING seq";
     expect(await engine.write(() => first(insert))).toEqual({ seq: 251 });
   });
+});
+
+test("svc admin import that fails leaves no store", async () => {
+  const [folder, url] = [newFolder(), await newDatabase()];
+  expect((await admin("migrate", url)).code).toBe(0);
+  await using(await openPostgres({ url }), (engine) =>
+    engine.write(function* () {
+      yield* run("INSERT INTO organizations VALUES ('org_1', 'first', 1)");
+      yield* run("DROP TABLE secrets");
+    }),
+  );
+  // What an import that was killed has left.
+  openSqlite(join(folder, "importing")).close();
+  const failed = await admin(`import --data ${folder}`, url);
+  expect(failed.stderr).toMatch(/^error: .*relation "secrets" does not exist/);
+  expect(failed.code).toBe(1);
+  expect(readdirSync(folder)).toEqual(["server.lock"]);
 });
 
 test("svc admin export reports the characters that PostgreSQL cannot store", async () => {
