@@ -109,7 +109,7 @@ test("svc admin import that fails leaves no store", async () => {
       yield* run("DROP TABLE secrets");
     }),
   );
-  // What an import that was killed has left.
+  // Left by an import that was killed.
   openSqlite(join(folder, "importing")).close();
   const failed = await admin(`import --data ${folder}`, url);
   expect(failed.stderr).toMatch(/^error: .*relation "secrets" does not exist/);

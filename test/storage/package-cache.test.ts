@@ -106,7 +106,7 @@ describe("the cache of unpacked packages", () => {
     const key = await store("a");
     const before = await new Packages(folder, storage, limits).use(key);
     const file = join(before.directory, "agents/a.ts");
-    // What a power failure leaves of a file that was not synced.
+    // A file that was not synced may be empty after a power failure.
     truncateSync(file);
     await new Packages(folder, storage, limits).ensure(key);
     expect(statSync(file).size).toBe(0);

@@ -64,7 +64,7 @@ export class Sweeper {
     await requeueAbandoned(
       engine,
       () => listExpiredOwners(owner, Date.now()),
-      (rows) => rows.some(({ lease_until }) => (lease_until ?? 0) <= Date.now()),
+      (rows) => rows.every(({ lease_until }) => (lease_until ?? 0) <= Date.now()),
       "The lease of its worker expired.",
       onEnd,
     );

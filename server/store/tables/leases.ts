@@ -101,7 +101,9 @@ const SELECT_HELD = "SELECT 1 AS held FROM executions WHERE status = 'running' A
 const SELECT_CANCELLED =
   "SELECT execution_id FROM executions WHERE status = 'running' AND lease_owner = ?1 AND cancel_requested = 1";
 const SELECT_EXPIRED_OWNERS = `SELECT DISTINCT lease_owner FROM executions
-WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2`;
+WHERE status = 'running' AND lease_owner <> ?1 AND lease_until <= ?2
+  AND NOT EXISTS (SELECT 1 FROM executions current
+    WHERE current.status = 'running' AND current.lease_owner = executions.lease_owner AND current.lease_until > ?2)`;
 const SELECT_OTHER_OWNERS = `SELECT DISTINCT lease_owner FROM executions
 WHERE status = 'running' AND lease_owner <> ?1`;
 const SELECT_OF_OWNER = `SELECT ${[...claimedColumns, ...claimColumns].join(", ")} FROM executions
@@ -250,8 +252,8 @@ export function* listCancelled(owner: string): Program<string[]> {
 }
 
 /**
- * Lists other workers that have lost their leases. A worker extends its leases together: when one has expired, it has lost
- * all of them. A worker's own leases are never listed.
+ * Lists other workers all of whose leases have expired. A worker extends its leases together, but may claim while the write
+ * that extends them waits. A worker's own leases are never listed.
  */
 export function* listExpiredOwners(owner: string, nowMs: number): Program<string[]> {
   return (yield* all<{ lease_owner: string }>(SELECT_EXPIRED_OWNERS, owner, nowMs)).map(

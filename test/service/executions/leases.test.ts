@@ -126,6 +126,24 @@ describe("two workers on one store", () => {
     expect(await row()).toMatchObject({ output: '"own"', attempt: 1, losses: 0, lease_owner: null });
   });
 
+  test("a worker that has a current lease is alive, and keeps those that are late", async () => {
+    const folder = temporaryFolder();
+    const store = openStore(folder);
+    const { pool } = await startWorker(openStore(folder), "srv_two");
+    const late = newExecution(newDeployment(Date.now()).deployment_id);
+    const current = newExecution(late.deployment_id);
+    const leasedUntilMs = Date.now() + leaseMs;
+    await store.write(function* () {
+      yield* insertExecution(late);
+      yield* claimExecutions(late.deployment_id, 1, "srv_one", Date.now() - 1, Date.now());
+      yield* insertExecution(current);
+      yield* claimExecutions(late.deployment_id, 1, "srv_one", leasedUntilMs, Date.now());
+    });
+    await pass(leaseMs - 1_000);
+    expect(pool.attempts).toEqual([]);
+    await until(() => pool.attempts.length === 2);
+  });
+
   test("another worker runs the executions of a suspended worker, whose late result is discarded", async () => {
     const { frozen, successor, row, store } = await setUp();
     frozen.engine.freeze();
