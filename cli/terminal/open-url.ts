@@ -20,12 +20,14 @@ export async function openUrl(url: string): Promise<void> {
   const timer = setTimeout(() => resolve(""), waitMs);
   const problem = await ended;
   clearTimeout(timer);
+  if (problem !== "") {
+    throw new CliError(
+      `Cannot open a browser with ${program}: ${problem}.`,
+      `Open ${url} yourself, or set BROWSER to a program that opens it.`,
+    );
+  }
+  // Deno fails here when the program did not start.
   child.unref();
-  if (problem === "") return;
-  throw new CliError(
-    `Cannot open a browser with ${program}: ${problem}.`,
-    `Open ${url} yourself, or set BROWSER to a program that opens it.`,
-  );
 }
 
 /** The program and its first arguments. */

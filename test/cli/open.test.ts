@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { Runtime } from "../support/runtimes.ts";
 import { svc, temporaryFolder } from "./support.ts";
 
 test("svc open uses BROWSER or the opener of the platform, and names the address of a service without a console", async () => {
@@ -22,8 +23,8 @@ test("svc open uses BROWSER or the opener of the platform, and names the address
   const opener = `#!/bin/sh\nprintf '%s' "$*" > '${bin}/opened'\n`;
   await writeFile(join(bin, "browse"), opener, { mode: 0o755 });
   await writeFile(join(bin, "xdg-open"), opener, { mode: 0o755 });
-  const open = (args: string[] = [], env: Record<string, string> = {}) =>
-    svc("node", ["open", ...args], {
+  const open = (args: string[] = [], env: Record<string, string> = {}, runtime: Runtime = "node") =>
+    svc(runtime, ["open", ...args], {
       env: {
         SVC_API_KEY: "svc_a_0",
         SVC_BASE_URL: `${url}/env/staging`,
@@ -42,11 +43,13 @@ test("svc open uses BROWSER or the opener of the platform, and names the address
     expect(await open()).toEqual({ code: 0, stdout: "", stderr: `✔ Opened ${url}/console\n` });
     expect(await opened()).toBe(`${url}/console`);
   }
-  const missing = await open([], { BROWSER: "/no/browser" });
-  expect(missing.stderr).toMatch(
-    /^error: Cannot open a browser with \/no\/browser: it is not installed\.\nhint: {2}Open http/,
-  );
-  expect(missing.code).toBe(1);
+  for (const runtime of ["node", "deno"] as const) {
+    const missing = await open([], { BROWSER: "/no/browser" }, runtime);
+    expect(missing.stderr).toMatch(
+      /^error: Cannot open a browser with \/no\/browser: it is not installed\.\nhint: {2}Open http/,
+    );
+    expect(missing.code).toBe(1);
+  }
   hasConsole = false;
   expect(await open()).toMatchObject({
     code: 1,
