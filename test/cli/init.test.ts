@@ -8,11 +8,16 @@ import { commandRuntimes, root } from "../support/runtimes.ts";
 import { newProjectFiles, svc, svcOnTerminal, temporaryFolder, writeFiles } from "./support.ts";
 
 describe.each(commandRuntimes("node"))("svc init on %s", (runtime) => {
+  const program = { node: "npm run", bun: "bun run", deno: "deno task" }[runtime];
+  const install = { node: "npm install", bun: "bun add", deno: "deno add" }[runtime];
+
   test("creates a valid project and prints the next steps", async () => {
     const cwd = await temporaryFolder();
     const { code, stdout, stderr } = await svc(runtime, ["init", "my project"], { cwd });
     expect(stderr).toMatch(
-      /Created 9 files in my project\.(.|\n)*cd "my project"(.|\n)*npm run dev(.|\n)*svc push/,
+      new RegExp(
+        `Created 9 files in my project\\.(.|\n)*cd "my project"(.|\n)*${program} dev(.|\n)*svc push`,
+      ),
     );
     expect(stdout).toBe("");
     expect(code).toBe(0);
@@ -53,7 +58,9 @@ describe.each(commandRuntimes("node"))("svc init on %s", (runtime) => {
     await writeFiles(cwd, { ".gitignore": "mine", "package.json": "{}" });
     const { code, stderr } = await svc(runtime, ["init", "."], { cwd });
     expect(stderr).toMatch(
-      /Created 7 files in this folder\.(.|\n)*Kept package\.json, \.gitignore\.(.|\n)*npm install svc@file:/,
+      new RegExp(
+        `Created 7 files in this folder\\.(.|\n)*Kept package\\.json, \\.gitignore\\.(.|\n)*${install} svc@file:`,
+      ),
     );
     expect(code).toBe(0);
     expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("mine");
