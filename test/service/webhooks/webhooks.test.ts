@@ -1,7 +1,10 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { connect, type OutgoingHttpHeaders } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { WebhookService } from "../../../proto/svc/v1/webhook_pb.ts";
 import { deploy, type ProjectSource } from "../../support/project.ts";
 import { exchange, head } from "../../support/raw.ts";
@@ -42,7 +45,10 @@ const project: ProjectSource = {
       webhooks: [{ slug: "fails" }],
     },
     slow: {
-      code: "export default ({ ms }) => new Promise((resolve) => setTimeout(resolve, ms, 'late'));",
+      code: `export default async ({ ms = 0, gate }) => {
+        if (gate !== undefined) await fetch(gate);
+        return new Promise((resolve) => setTimeout(resolve, ms, "late"));
+      };`,
       webhooks: [{ slug: "slow" }],
     },
   },
@@ -366,15 +372,31 @@ onRuntime("node", "webhooks", { env }, (server) => {
     expect(executions.map(({ output }) => output)).toEqual(numbers.map((number) => ({ number })));
   });
 
-  test("applies Prefer: wait to 200 callers at once and answers further ones immediately", async () => {
-    const waiting = Array.from({ length: 205 }, () =>
-      post(`/webhook/${org}/agent/slow/slow`, { json: { ms: 1500 }, headers: { prefer: "wait=30" } }),
-    );
-    const answers = (await Promise.all(waiting)).map(
-      ({ status, headers }) => `${status} ${headers.get("preference-applied")}`,
-    );
+  test("applies Prefer: wait to 200 callers at once and answers further ones immediately", {
+    timeout: 120_000,
+  }, async () => {
+    // No execution ends before the further callers have their answers.
+    const opened = Promise.withResolvers<void>();
+    const gate = createServer(async (_, response) => {
+      await opened.promise;
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(gate, "listening");
+    onTestFinished(() => {
+      gate.close();
+      gate.closeAllConnections();
+    });
+    const json = { gate: `http://127.0.0.1:${(gate.address() as AddressInfo).port}` };
+    let immediate = 0;
+    const waiting = Array.from({ length: 205 }, async () => {
+      const options = { json, headers: { prefer: "wait=60" } };
+      const { status, headers } = await post(`/webhook/${org}/agent/slow/slow`, options);
+      if (status === 202 && ++immediate === 5) opened.resolve();
+      return `${status} ${headers.get("preference-applied")}`;
+    });
+    const answers = await Promise.all(waiting);
     const count = (one: string) => answers.filter((answer) => answer === one).length;
-    expect([count("200 wait=30"), count("202 null")]).toEqual([200, 5]);
+    expect([count("200 wait=60"), count("202 null")]).toEqual([200, 5]);
   });
 
   test("accepts concurrent requests on one HTTP/2 connection", async () => {
