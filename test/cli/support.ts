@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { commands, type Group, type Leaf } from "../../cli/app/command-table.ts";
 import { newProject } from "../../cli/project/templates/project.ts";
+import { launcherOf } from "../support/built-launcher.ts";
 import { bareEnvironment, bin, commandOf, type Runtime } from "../support/runtimes.ts";
 import { command } from "./command.ts";
 import { launcher, type Options, type Result, type svc } from "./process.ts";
@@ -106,11 +107,15 @@ async function serve(
   port: string,
 ): Promise<{ child: ChildProcess; url: string }> {
   const [program, ...before] = commandOf(runtime);
-  const child = spawn(program, [...before, launcher, "serve", "--port", port, "--data", dataDir], {
-    cwd: tmpdir(),
-    env: { ...bareEnvironment(), SVC_API_KEY: key },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    program,
+    [...before, await launcherOf(runtime), "serve", "--port", port, "--data", dataDir],
+    {
+      cwd: tmpdir(),
+      env: { ...bareEnvironment(), SVC_API_KEY: key },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let output = "";
   const url = await new Promise<string>((resolve, reject) => {
     const take = (chunk: Buffer): void => {

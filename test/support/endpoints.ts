@@ -1,10 +1,10 @@
 /**
- * What the test files of one run share: PostgreSQL, S3 and the packed package. Each test file runs in its own process and asks the
+ * What the test files of one run share: PostgreSQL, S3, the packed package and the bundled server. Each test file runs in its own process and asks the
  * process of the run over a loopback port.
  */
 export const addressVariable = "TEST_ENDPOINTS_ADDRESS";
 
-export type Endpoint = "postgres" | "s3" | "package";
+export type Endpoint = "postgres" | "s3" | "package" | "launcher";
 
 /** The answer of the global setup, which starts or builds it when a test first asks for it. @throws Error when it cannot */
 export async function askEndpoint(name: Endpoint): Promise<string> {

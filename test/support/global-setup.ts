@@ -1,10 +1,11 @@
 /**
- * One PostgreSQL server, one S3 endpoint and one packed package for a run of the suite. Each is there when a test first asks
+ * One PostgreSQL server, one S3 endpoint, one packed package and one bundled server for a run of the suite. Each is there when a test first asks
  * for it, so that a run without such tests does not pay for it.
  */
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { buildLauncher } from "./built-launcher.ts";
 import { addressVariable, type Endpoint } from "./endpoints.ts";
 import { buildPackage } from "./package.ts";
 import { PostgresServer } from "./postgres/server.ts";
@@ -31,6 +32,10 @@ const starts: Record<Endpoint, () => Promise<Started>> = {
       text: JSON.stringify(packed),
       stop: async () => rmSync(packed.folder, { recursive: true, force: true }),
     };
+  },
+  async launcher() {
+    const { folder, launcher } = await buildLauncher();
+    return { text: launcher, stop: async () => rmSync(folder, { recursive: true, force: true }) };
   },
 };
 

@@ -25,7 +25,7 @@ export async function packedPackage(): Promise<PackedPackage> {
 
 /** Builds and packs a copy of the working tree. The caller removes its folder. */
 export async function buildPackage(): Promise<PackedPackage> {
-  const folder = copyOfRepository();
+  const folder = copyOfRepository(mkdtempSync(join(tmpdir(), "svc-pack-")));
   try {
     await run("npm", ["run", "build"], { cwd: folder });
     const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts"], { cwd: folder });
@@ -43,9 +43,8 @@ export async function buildPackage(): Promise<PackedPackage> {
   }
 }
 
-/** A copy of the working tree, with a link to its dependencies. */
-function copyOfRepository(): string {
-  const copy = mkdtempSync(join(tmpdir(), "svc-pack-"));
+/** Copies the working tree into a new folder, with a link to its dependencies. */
+export function copyOfRepository(copy: string): string {
   const folders = [
     "proto",
     "project",

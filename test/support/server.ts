@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "../../server/store/engine.ts";
 import { openSqlite } from "../../server/store/sqlite/index.ts";
+import { launcherOf } from "./built-launcher.ts";
 import type { TestDatabase } from "./postgres/databases.ts";
 import { bareEnvironment, commandOf, type Runtime, root } from "./runtimes.ts";
 
@@ -31,7 +32,7 @@ export interface ServerOptions {
    * folder only. Default: that of the run.
    */
   stores?: "postgres and s3" | "embedded";
-  /** Default: the launcher of this checkout. */
+  /** Default: that of {@link launcherOf}. */
   launcher?: string;
 }
 
@@ -45,8 +46,6 @@ export interface Exit {
 export const onPostgres: boolean = process.env.TEST_STORE === "postgres";
 /** With `TEST_STORAGE=s3`, each server keeps its packages in S3 instead of its data folder. */
 export const onS3: boolean = process.env.TEST_STORAGE === "s3";
-
-const launcher = join(root, "cli/launcher.js");
 
 /** Kills the servers that still run when the test process exits. */
 const running = new Set<ChildProcess>();
@@ -99,16 +98,17 @@ export class TestServer {
     const [program = "", ...args] = [...(this.#options.within ?? []), ...commandOf(this.runtime)];
     // `printed` may be called before the process exists.
     this.#starting = true;
-    const stores = await this.#stores().finally(() => {
+    const [stores, launcher] = await Promise.all([
+      this.#stores(),
+      this.#options.launcher ?? launcherOf(this.runtime),
+    ]).finally(() => {
       this.#starting = false;
     });
     const child = spawn(
       program,
       [
         ...args,
-        ...(this.#options.shared
-          ? [join(root, "test/support/shared-server.ts")]
-          : [this.#options.launcher ?? launcher, "serve"]),
+        ...(this.#options.shared ? [join(root, "test/support/shared-server.ts")] : [launcher, "serve"]),
         "--port",
         String(this.#options.port?.() ?? 0),
         "--data",
