@@ -23,7 +23,7 @@ async function newDatabase(): Promise<string> {
 }
 
 const admin = (args: string, url: string): Promise<Result> =>
-  svc("node", ["admin", ...args.split(" ")], { env: { SVC_DATABASE_URL: url } });
+  svc("bun", ["admin", ...args.split(" ")], { env: { SVC_DATABASE_URL: url } });
 
 /** Runs work on an engine and closes it. */
 async function using<T>(engine: Engine, work: (engine: Engine) => Promise<T>): Promise<T> {
@@ -157,6 +157,6 @@ test("svc admin says what is wrong with the database, without its password", asy
   );
   expect(refused.stderr).not.toContain("hush");
   expect(refused.code).toBe(1);
-  const none = await svc("node", ["admin", "export"], {});
+  const none = await svc("bun", ["admin", "export"], {});
   expect(none.stderr).toMatch(/^error: SVC_DATABASE_URL is not set: it must be/);
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
-import { bareEnvironment, commandOf, type Runtime } from "../support/runtimes.ts";
+import { bareEnvironment, commandOf, fastRunners, type Runtime } from "../support/runtimes.ts";
 import { launcher } from "./support.ts";
 
 /** A running `svc dev`, which the end of the test kills. */
@@ -18,7 +18,7 @@ export class DevProcess {
     const [program, ...before] = commandOf(runtime);
     this.child = spawn(program, [...before, launcher, "dev", ...args], {
       cwd,
-      env: { ...bareEnvironment(), ...env },
+      env: { ...bareEnvironment(), ...fastRunners, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

@@ -8,7 +8,7 @@ function plain(screen: string): string {
   return stripVTControlCharacters(screen).replaceAll("\r", "");
 }
 
-describe.each(commandRuntimes("node"))("on a terminal, svc on %s", (runtime) => {
+describe.each(commandRuntimes("bun"))("on a terminal, svc on %s", (runtime) => {
   const service = useService(runtime);
   const ctrlC = "\u0003";
   const esc = "\u001b";

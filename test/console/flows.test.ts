@@ -75,10 +75,22 @@ onRuntime("node", "the console", {}, (server) => {
 
   afterAll(() => browser?.close());
 
-  async function signedIn(options: Parameters<typeof openConsole>[2] = {}): Promise<Page> {
-    const page = await openConsole(browser, server, options);
-    await signIn(page, server.apiKey);
-    return page;
+  let shared: Page | undefined;
+
+  /** The overview in the session that the tests share: one of its own costs a process of the browser and a sign-in. */
+  async function signedIn(): Promise<Page> {
+    if (shared === undefined) {
+      const page = await openConsole(browser, server);
+      await signIn(page, server.apiKey);
+      shared = page;
+    }
+    await shared.emulateMedia({ colorScheme: "light" });
+    // Without state of the test before.
+    await shared.goto("about:blank");
+    problems(shared).length = 0;
+    await shared.goto(`${server.url}/console/`);
+    await heading(shared, "Overview");
+    return shared;
   }
 
   async function run(name: string, input: object = {}): Promise<string> {
@@ -124,7 +136,6 @@ onRuntime("node", "the console", {}, (server) => {
       '"priority": "high"',
     );
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("offers a form for an input with a schema, and shows the violations of the service", async () => {
@@ -147,7 +158,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.getByLabel("Input, a JSON object").fill('{"name": "A", "tone": "dry"}');
     await page.getByRole("button", { name: "Run", exact: true }).click();
     expect(await page.getByRole("alert").textContent()).toMatch(/name/);
-    await page.context().close();
   });
 
   test("leads from a failing execution to its replay with another input", async () => {
@@ -184,7 +194,6 @@ onRuntime("node", "the console", {}, (server) => {
       '"Fixed"',
     );
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("shows child executions on a timeline, and cancels a running execution", async () => {
@@ -200,7 +209,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
     await page.locator(".status.cancelled").first().waitFor();
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("leads from a rejected delivery to its cause", async () => {
@@ -214,7 +222,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.locator('a[href^="#/webhooks/dlv_"]').first().click();
     await heading(page, "Delivery to triage/issue");
     await page.locator(".error-message", { hasText: "must be JSON" }).waitFor();
-    await page.context().close();
   });
 
   test("tries a mapping on a payload, and redelivers selected deliveries", async () => {
@@ -246,7 +253,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.getByText("2 of 2 redelivered").waitFor();
     expect(await page.getByRole("region", { name: "Redelivered" }).getByRole("link").count()).toBe(2);
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("compares two executions, and an execution with its children's log", async () => {
@@ -270,7 +276,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.getByLabel("With the entries of child executions").check();
     await page.getByRole("log").getByText("priority of two").waitFor();
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("compares a deployment with any other", async () => {
@@ -290,7 +295,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.locator(".changes .removed").first().waitFor();
     expect(page.url()).toContain(`compare=${first.deployment_id}`);
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("pauses and resumes a schedule", async () => {
@@ -302,7 +306,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.getByRole("button", { name: "Resume" }).click();
     await page.locator(".status.active").waitFor();
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("sets and removes a secret, creates and revokes a key", async () => {
@@ -330,7 +333,6 @@ onRuntime("node", "the console", {}, (server) => {
     // The sessions of the key end too.
     await other.getByLabel("API key").waitFor();
     await other.context().close();
-    await page.context().close();
   });
 
   test("a key of the scope read sees no actions", async () => {
@@ -357,7 +359,6 @@ onRuntime("node", "the console", {}, (server) => {
     expect(await page.locator("img, script:not([src])").count()).toBe(0);
     expect(await page.title()).not.toBe("owned");
     expect(problems(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("works in a browser whose language is not a language tag", async () => {
@@ -374,7 +375,6 @@ onRuntime("node", "the console", {}, (server) => {
     await page.goto(`${server.url}/console/#/executions/${id}`);
     await page.locator(".status.succeeded").first().waitFor();
     await page.getByRole("region", { name: "Failed attempts" }).getByText("not yet").waitFor();
-    await page.context().close();
   });
 
   test("removes the secret of one environment and keeps that of the organization", async () => {
@@ -391,11 +391,11 @@ onRuntime("node", "the console", {}, (server) => {
     await row.waitFor({ state: "detached" });
     await page.getByRole("row", { name: /^TOKEN all/ }).waitFor();
     await ok(server, "DELETE", "/api/v1/secrets/TOKEN");
-    await page.context().close();
   });
 
   test("works for an environment, whose pages have their own address", async () => {
-    const page = await signedIn({ path: "/env/staging/console" });
+    const page = await openConsole(browser, server, { path: "/env/staging/console" });
+    await signIn(page, server.apiKey);
     expect(page.url()).toBe(`${server.url}/env/staging/console/`);
     await page.getByText("Nothing is deployed yet.").waitFor();
     await page.context().close();
@@ -417,7 +417,6 @@ onRuntime("node", "the console", {}, (server) => {
       faults.push(...(await lowContrasts(page)).map((fault) => `${path}, dark: ${fault}`));
     }
     expect(faults).toEqual([]);
-    await page.context().close();
   });
 
   describe.runIf(shots !== undefined)("screenshots", () => {

@@ -89,7 +89,7 @@ function install(project: string, name: string): void {
 
 async function run(block: Block, script: string, env: Record<string, string>): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)("bash", ["-c", `exec 2>&1\n${script}`], { env });
+    const { stdout } = await promisify(execFile)("bash", ["--norc", "-c", `exec 2>&1\n${script}`], { env });
     return stripVTControlCharacters(stdout);
   } catch (error) {
     throw new Error(

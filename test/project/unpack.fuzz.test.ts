@@ -10,7 +10,7 @@ import { type Entry, inPieces, tar } from "./archives.ts";
 import { testFolder } from "./folder.ts";
 
 const limits = { compressedBytes: 200_000, unpackedBytes: 500_000, files: 30 };
-const fuzzRounds = rounds(600);
+const fuzzRounds = rounds(300);
 
 type Mutation = (archive: Buffer) => Buffer;
 

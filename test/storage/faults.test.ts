@@ -98,6 +98,9 @@ describe.each(transient)("every operation succeeds when S3 %s:", (_, fault) => {
 });
 
 describe("a large package", () => {
+  const stored = sample(17 * 2 ** 20);
+  beforeEach(() => storage.delete(stored.key));
+
   const isStart = ({ method, url }: SeenRequest) => method === "POST" && url.includes("uploads=");
   const isPart = ({ url }: SeenRequest) => url.includes("partNumber=2");
   const isEnd = ({ method, url }: SeenRequest) => method === "POST" && url.includes("uploadId=");
@@ -109,7 +112,6 @@ describe("a large package", () => {
     ["the end", { kind: "lost" }, isEnd],
     ["the end, busy", slowDown, isEnd],
   ])("is stored when S3 loses %s", async (_, fault, matches) => {
-    const stored = sample(17 * 2 ** 20);
     fail(1, fault, matches);
     await storage.put(stored.key, stored.bytes.length, pieces(stored.bytes));
     expect(proxy.faults).toBe(1);
@@ -117,7 +119,6 @@ describe("a large package", () => {
   });
 
   test("is not stored when a part fails, and its multipart upload is aborted", async () => {
-    const stored = sample(17 * 2 ** 20);
     fail(always, slowDown, isPart);
     await expect(storage.put(stored.key, stored.bytes.length, pieces(stored.bytes))).rejects.toThrow(
       /503 SlowDown/,

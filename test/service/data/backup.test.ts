@@ -31,7 +31,7 @@ const file = join(folder, "backup.tar");
 let url = "";
 
 const admin = (args: readonly string[], options = {}): Promise<Result> =>
-  svc("node", ["admin", ...args], options);
+  svc("bun", ["admin", ...args], options);
 const backUp = (...args: string[]) => admin(["backup", ...args, "--data", server.dataDir]);
 const restore = (from: string, dataDir: string) => admin(["restore", from, "--data", dataDir]);
 

@@ -4,10 +4,12 @@ import { expect, test } from "vitest";
 import { all } from "../../../server/store/engine.ts";
 import { deploy, tryDeploy } from "../../support/project.ts";
 import { call } from "../../support/rest.ts";
+import { fastRunners } from "../../support/runtimes.ts";
 import type { DeploymentPage } from "../../support/shapes.ts";
 import { useServer } from "../../support/suite.ts";
 
 const env = {
+  ...fastRunners,
   SVC_WEBHOOK_RATE: "100000",
   SVC_WEBHOOK_BURST: "100000",
   SVC_ORGANIZATION_RATE: "100000",
