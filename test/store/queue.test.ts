@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { orderedId } from "../../server/ids.ts";
+import { claimColumns, claimedColumns } from "../../server/store/dialects/statements.ts";
 import { all, type Engine, run } from "../../server/store/engine.ts";
 import { getExecution } from "../../server/store/tables/executions.ts";
 import { acceptExecutions } from "../../server/store/tables/idempotency.ts";
@@ -86,6 +87,19 @@ describe.each(engineNames)("%s", (name) => {
     );
     const open = "SELECT execution_id FROM executions WHERE status <> 'succeeded'";
     expect(await handles[1].read(() => all(open))).toEqual([]);
+  });
+
+  test("a claim returns the columns of the execution", async () => {
+    const [engine] = await twoHandles();
+    await engine.write(() => insertExecutions([newExecution()]));
+    const set = `UPDATE executions SET response = '"r"', trace = 'trace', attempt = 2, losses = 3, runner_losses = 4, alone = 5,
+      depth = 6, cancel_requested = 7, due_at = 1500`;
+    await engine.write(() => run(set));
+    const claimed = await engine.write(() => claimExecutions(deploymentId, 1, "one", 3_000, 2_000));
+    const columns = [...claimedColumns, ...claimColumns].join(", ");
+    const stored = await engine.read(() => all(`SELECT ${columns} FROM executions`));
+    expect(claimed).toEqual(stored.map((row) => ({ ...row })));
+    expect(claimed).toMatchObject([{ attempt: 2, losses: 3, runner_losses: 4, lease_owner: "one" }]);
   });
 
   test("a lease that was lost is not finished by its former owner", async () => {

@@ -2,12 +2,14 @@
  * SQLite's dialect. A statement over a row set runs once for each row, as a loop without round trips, so that its text is
  * the one of a single row. Rows need no locks, because one process writes at a time.
  */
+import type { Row, SqlValue } from "../engine.ts";
 import { replaceRowSet, rowSetOf } from "./row-set.ts";
 import {
   claimedColumns,
   type DialectStatements,
   expiringLogs,
   logConditions,
+  named,
   ofExecution,
   returningChanged,
   textOf,
@@ -50,6 +52,41 @@ const statements: DialectStatements = {
  */
 export function returnsChanged(sql: string): boolean {
   return sql.endsWith(returningChanged);
+}
+
+/**
+ * Returns the function that makes a row of the result of a statement from its values, in the order of its columns; undefined
+ * where SQLite's own rows serve. Those are dictionaries. For a claim, making them and reading their 17 columns would take a
+ * third of its time.
+ */
+export function rowMakerOf(sql: string): ((values: readonly SqlValue[]) => Row) | undefined {
+  return sql === claim ? claimedRow : undefined;
+}
+
+const claim = named("claimExecutions");
+
+/** An object literal, so that all rows have one shape. The columns are `claimedColumns`. */
+function claimedRow(values: readonly SqlValue[]): Record<(typeof claimedColumns)[number], SqlValue> {
+  const at = (index: number): SqlValue => values[index] ?? null;
+  return {
+    org_id: at(0),
+    execution_id: at(1),
+    kind: at(2),
+    name: at(3),
+    origin: at(4),
+    environment: at(5),
+    input: at(6),
+    response: at(7),
+    attempt: at(8),
+    losses: at(9),
+    runner_losses: at(10),
+    alone: at(11),
+    depth: at(12),
+    cancel_requested: at(13),
+    created_at: at(14),
+    due_at: at(15),
+    trace: at(16),
+  };
 }
 
 /** Adapts the text of a statement. With a row set, the values of a row follow the parameters. */

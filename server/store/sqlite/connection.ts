@@ -1,6 +1,6 @@
 /** A connection to the database: its settings, and its prepared statements. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { returnsChanged, toSqlite } from "../dialects/sqlite.ts";
+import { returnsChanged, rowMakerOf, toSqlite } from "../dialects/sqlite.ts";
 import type { Row, SqlValue, Statement } from "../engine.ts";
 import { migrate } from "../migrate.ts";
 
@@ -54,13 +54,16 @@ export class Connection {
   }
 
   all(sql: string, params: readonly SqlValue[]): Row[] {
-    return this.#prepare(sql).all(...params) as Row[];
+    const rows: unknown[] = this.#prepare(sql).all(...params);
+    const makeRow = rowMakerOf(sql);
+    return makeRow === undefined ? (rows as Row[]) : (rows as SqlValue[][]).map(makeRow);
   }
 
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
       statement = this.#db.prepare(toSqlite(sql));
+      if (rowMakerOf(sql) !== undefined) statement.setReturnArrays(true);
       this.#statements.set(sql, statement);
     }
     return statement;

@@ -151,29 +151,12 @@ export function* claimExecutions(
   const claim = named("claimExecutions");
   const rows = yield* all<ClaimedRow>(claim, owner, leaseUntilMs, nowMs, deploymentId, limit);
   for (const row of rows) yield* notify("execution", row.execution_id);
-  // Objects of one shape: engines return dictionaries, and the executor reads these properties many times.
   return rows.map((row) => ({
-    org_id: row.org_id,
-    execution_id: row.execution_id,
-    kind: row.kind,
-    name: row.name,
-    origin: row.origin,
+    ...row,
     deployment_id: deploymentId,
-    environment: row.environment,
-    input: row.input,
-    response: row.response,
-    attempt: row.attempt,
-    losses: row.losses,
-    runner_losses: row.runner_losses,
-    alone: row.alone,
-    depth: row.depth,
-    cancel_requested: row.cancel_requested,
     lease_owner: owner,
     lease_until: leaseUntilMs,
     attempt_started_at: nowMs,
-    created_at: row.created_at,
-    due_at: row.due_at,
-    trace: row.trace,
   }));
 }
 
