@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { launcher } from "../cli/process.ts";
 import { exchange, head } from "../support/raw.ts";
 import { call, expectError, ok } from "../support/rest.ts";
 import type { DeploymentPage, ErrorJson } from "../support/shapes.ts";
 import { onRuntime } from "../support/suite.ts";
 
-onRuntime("deno", "REST", {}, (server) => {
+/** From the sources, which `svc dev` on Node and most servers on Bun cover on the other runtimes. */
+onRuntime("deno", "REST", { launcher }, (server) => {
   test("returns one message for all invalid keys", async () => {
     const none = await call(server, "GET", "/api/v1/organization", { key: null });
     expectError(none, 401, "unauthenticated", /^The request has no API key: send it in the header/);
