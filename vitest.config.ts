@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { Sequencer } from "./test/support/sequencer.ts";
 
 // Each worker would compile vitest and the packages again: 0.1 s of the processor each.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "node-compile-cache");
@@ -17,6 +18,7 @@ export default defineConfig({
     // Test files share the processes of six workers: a process and its imports cost 0.3 s of the processor for each file.
     isolate: false,
     setupFiles: ["./test/support/fresh-modules.ts"],
+    sequence: { sequencer: Sequencer },
     unstubEnvs: true,
     // Test files wait for the servers and runners that they start: six of them keep two cores busy.
     maxWorkers: 6,
