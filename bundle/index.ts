@@ -39,10 +39,15 @@ await bundle({
       external,
       folders: ["cli", "project", "server"],
       groups: {
+        // Apart from `client`, whose contract the server loads by itself.
+        serve: /^cli\/commands\/serve\.ts$/,
         // What calls the service, with Connect and the contract.
         client: /^cli\/(commands|api)\//,
         // What reads, checks and runs projects.
         tools: /^(cli\/(completion|dev|doctor|local|mcp|project|push|senders)|project\/prepare)\b/,
+        // Parts of the server that are loaded when they are used. An idle server on Bun holds the text of each file.
+        optional:
+          /^server\/(admin|openapi|routes\/(console|mcp|openapi-targets)|services\/deployments\/project|storage\/s3|store\/postgres|telemetry\/tracing)\b/,
         server: /^server\//,
       },
     }),

@@ -39,7 +39,9 @@ if (versions.deno && !finds("citty")) {
 }
 
 // Without the cache, Node strips the types of a checkout and compiles every module on each start: 60 ms instead of 30.
-if (typeof module.enableCompileCache === "function") module.enableCompileCache();
+// On Bun, it saves 8 ms of a command, and costs a server 3 MB.
+const isServer = versions.bun && process.argv[2] === "serve";
+if (!isServer && typeof module.enableCompileCache === "function") module.enableCompileCache();
 
 // The published package contains no sources. In a checkout, the sources take precedence over an old build.
 const source = new URL("./program.ts", import.meta.url);

@@ -1,15 +1,7 @@
 /** Deploys a stored package. The server reads and validates the package itself and does not trust the client. */
-import type { ConnectError } from "@connectrpc/connect";
 import type { ProjectDefinition } from "../../../project/definition.ts";
-import { readProjectFile } from "../../../project/file/read.ts";
-import { inputProblems, inputsToCheck } from "../../../project/inputs/problems.ts";
-import { loadProject } from "../../../project/load.ts";
-import { PROJECT_FILE } from "../../../project/names.ts";
-import { formatProblem, type Problem } from "../../../project/problem.ts";
 import type { Caller } from "../../auth/caller.ts";
-import { badRequest } from "../../errors/details.ts";
 import { fail } from "../../errors.ts";
-import type { ModuleCheck } from "../../executions/pool/contract.ts";
 import { type Boundary, describeBoundary, enforcesNetwork } from "../../executions/sandbox/boundary.ts";
 import { orderedId } from "../../ids.ts";
 import {
@@ -37,9 +29,6 @@ import {
 import type { UnpackedPackage } from "./packages.ts";
 import { schemaRows } from "./schemas.ts";
 import { requireObject } from "./uploads.ts";
-
-/** Timeout for loading one module. */
-const loadTimeoutMs = 20_000;
 
 export interface DeployRequest {
   caller: Caller;
@@ -72,6 +61,8 @@ async function deployUnpacked(
 ): Promise<{ deploymentId: string; unchanged: boolean }> {
   const { engine } = app;
   const { caller, digest, environment, source } = request;
+  // Loaded at the first deployment: the parsers of project files are a fifth of the server's code.
+  const { readDefinition, checkModules, checkInputs } = await import("./project.ts");
   const definition = await readDefinition(directory);
   checkNetwork(app, definition);
   const active = await engine.read(() => getActiveDeployment(caller.orgId, environment, definition.name));
@@ -142,24 +133,6 @@ async function deployUnpacked(
   return { deploymentId, unchanged: false };
 }
 
-async function readDefinition(directory: string): Promise<ProjectDefinition> {
-  const { definition, problems } = await loadProject(directory);
-  if (definition !== null) return definition;
-  throw invalidProject(problems);
-}
-
-function invalidProject(problems: readonly Problem[]): ConnectError {
-  const list = problems.map((problem) => formatProblem(PROJECT_FILE, problem)).join("\n");
-  const violations = problems.map(({ line, column, message }) => ({
-    field: line === 0 ? PROJECT_FILE : `${PROJECT_FILE}:${line}:${column}`,
-    description: message,
-    reason: "PROJECT_FILE",
-  }));
-  return fail("PROJECT_INVALID", `Invalid configuration in ${PROJECT_FILE}\n${list}`, {
-    details: [badRequest(violations)],
-  });
-}
-
 /** @throws ConnectError when the project restricts its network and the boundary around runners cannot enforce that */
 export function checkNetwork({ boundary, isLocal }: App, definition: ProjectDefinition): void {
   // Without runners here, a worker checks it together with the modules. On the machine of its author a project runs
@@ -172,42 +145,4 @@ export function checkNetwork({ boundary, isLocal }: App, definition: ProjectDefi
 export function networkProblem(boundary: Boundary, { network }: ProjectDefinition): string | null {
   if (network === null || enforcesNetwork(boundary)) return null;
   return `The project restricts its network with 'network', and the boundary of this service (${describeBoundary(boundary)}) cannot enforce it. The operator must run the service with SVC_RUNNER=deno or bubblewrap.`;
-}
-
-/** Loads every module in a runner, and checks the inputs of schedules with their schemas. */
-async function checkModules(
-  app: App,
-  deploymentId: string,
-  directory: string,
-  definition: ProjectDefinition,
-): Promise<ModuleCheck[]> {
-  const modules = [...definition.agents, ...definition.workflows].map((target) => target.module);
-  const checks = await app.pools.check(
-    { deploymentId, directory },
-    modules,
-    loadTimeoutMs,
-    inputsToCheck(definition),
-  );
-  const broken = checks.filter((check) => !check.ok);
-  if (broken.length === 0) return checks;
-  const violations = broken.map(({ module, error }) => ({
-    field: error?.file === undefined ? module : `${error.file}:${error.line ?? 1}`,
-    description: `${error?.name ?? "Error"}: ${error?.message ?? "the module cannot be loaded"}`,
-    reason: "MODULE",
-  }));
-  const list = violations.map(({ field, description }) => `${field}: ${description}`);
-  throw fail("MODULES_INVALID", `Cannot load the project's modules:\n${list.join("\n")}`, {
-    details: [badRequest(violations)],
-  });
-}
-
-/** @throws ConnectError when a field mapping or the input of a schedule does not fit the schema of its target */
-async function checkInputs(
-  directory: string,
-  definition: ProjectDefinition,
-  checks: readonly ModuleCheck[],
-): Promise<void> {
-  const read = await readProjectFile(directory);
-  const problems = "problems" in read ? read.problems : inputProblems(read.bytes, definition, checks);
-  if (problems.length > 0) throw invalidProject(problems);
 }
