@@ -1,6 +1,6 @@
 /**
- * What the test files of one run share: PostgreSQL, S3, the packed package and the bundled server. Each test file runs in its own process and asks the
- * process of the run over a loopback port.
+ * What the test files of one run share: PostgreSQL, S3, the packed package and the bundled server. Test files run in several
+ * processes, and ask the process of the run over a loopback port.
  */
 export const addressVariable = "TEST_ENDPOINTS_ADDRESS";
 

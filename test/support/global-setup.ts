@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL server, one S3 endpoint, one packed package and one bundled server for a run of the suite. Each is there when a test first asks
- * for it, so that a run without such tests does not pay for it.
+ * One PostgreSQL server, one S3 endpoint, one packed package and one bundled server for a run of the suite. Each is there
+ * when a test first asks for it, so that a run without such tests does not pay for it.
  */
 import { once } from "node:events";
 import { rmSync } from "node:fs";

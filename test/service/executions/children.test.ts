@@ -1,24 +1,17 @@
 /** Child executions: an outage of the store, and the cancellation of their parent. */
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Counters } from "../../../server/counters.ts";
 import { runChildExecution } from "../../../server/executions/child-executions.ts";
 import { Notifier } from "../../../server/executions/notifier.ts";
 import { cancelTree } from "../../../server/services/executions/cancel.ts";
-import { definition, newExecution, newExecutor } from "../../support/executor.ts";
+import { definition, newExecution, startExecutor } from "../../support/executor.ts";
 import { pass, useFakeClock } from "../../support/fake-clock.ts";
 import { FaultyEngine } from "../../support/faulty-engine.ts";
-import { HandPool } from "../../support/hand-pool.ts";
 import { openStore, orgId, rows } from "../../support/store.ts";
 
 async function startParent() {
   const engine = new FaultyEngine(openStore());
-  const executor = newExecutor(engine);
-  const pool = new HandPool();
-  await executor.start(pool, () => false);
-  onTestFinished(() => {
-    for (const { end } of pool.attempts) end({ type: "succeeded", output: "null" });
-    return executor.close(0);
-  });
+  const { executor, pool } = await startExecutor(engine);
   const parent = newExecution();
   await executor.enqueue(parent, null);
   await vi.waitFor(() => expect(pool.attempts).toHaveLength(1));

@@ -1,12 +1,11 @@
 /** Log entries of runners get the organization and the environment of their execution. */
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { LogWriter } from "../../../server/executions/log-writer.ts";
 import { runnerLogs } from "../../../server/logs.ts";
 import { Redactors } from "../../../server/secrets/redactors.ts";
 import { DeploymentCache } from "../../../server/services/deployments/cache.ts";
 import { insertDeployment } from "../../../server/store/tables/deployments.ts";
-import { newExecution, newExecutor } from "../../support/executor.ts";
-import { HandPool } from "../../support/hand-pool.ts";
+import { newExecution, startExecutor } from "../../support/executor.ts";
 import { newDeployment, openStore, orgId, rows } from "../../support/store.ts";
 
 test.each(["held in the cache", "evicted"])(
@@ -18,13 +17,7 @@ test.each(["held in the cache", "evicted"])(
     await engine.write(() => insertDeployment(deployment));
     const deployments = new DeploymentCache(engine);
     if (state !== "evicted") await deployments.definition(orgId, deploymentId);
-    const executor = newExecutor(engine);
-    const pool = new HandPool();
-    await executor.start(pool, () => false);
-    onTestFinished(() => {
-      for (const { end } of pool.attempts) end({ type: "succeeded", output: "null" });
-      return executor.close(0);
-    });
+    const { executor } = await startExecutor(engine);
     const execution = { ...newExecution(deploymentId), environment: "staging" };
     await executor.enqueue(execution, null);
     const writer = new LogWriter(engine);
